@@ -1,0 +1,39 @@
+//! What every ops listener has: a bearer token in front of everything, and `/metrics`.
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use http::HeaderMap;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
+
+use crate::layers;
+use crate::problem::{Code, Problem};
+use crate::secret::BearerToken;
+use crate::telemetry;
+
+/// Adds `/metrics`, and puts the token in front of it, of all of `routes` and of unknown paths.
+pub fn guarded(routes: Router, token: BearerToken) -> Router {
+    layers::with_fallbacks(routes.route("/metrics", get(metrics)))
+        .layer(from_fn_with_state(token, require_token))
+}
+
+/// The token of an `Authorization: Bearer …` header.
+pub fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+async fn require_token(State(token): State<BearerToken>, request: Request, next: Next) -> Response {
+    match bearer(request.headers()) {
+        Some(presented) if token.matches(presented) => next.run(request).await,
+        _ => Problem::new(Code::InvalidToken, "Send the ops token as Authorization: Bearer.")
+            .into_response(),
+    }
+}
+
+async fn metrics() -> impl IntoResponse {
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4")], telemetry::metrics().render())
+}

@@ -1,0 +1,238 @@
+//! Error answers: RFC 9457 `application/problem+json` with a stable `code`.
+//!
+//! This is the only place that maps a code to a status. `detail` is written for the caller: it
+//! never holds SQL, paths or another person's data. What went wrong inside is logged instead.
+
+use std::borrow::Cow;
+
+use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts};
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use serde::Serialize;
+
+/// The stable names of what can go wrong: part of the contract, never renamed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each is documented by its title below")]
+pub enum Code {
+    IdempotencyKeyMissing,
+    InvalidRequest,
+    InvalidToken,
+    NotAdmitted,
+    NotFound,
+    MethodNotAllowed,
+    NotReady,
+    Closed,
+    SoldOut,
+    PurchaseLimit,
+    InvalidTransition,
+    HoldExpired,
+    Missed,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+    IdempotencyKeyReused,
+    InvalidQuantity,
+    RateLimited,
+    QueueFull,
+    Internal,
+    Unavailable,
+    Draining,
+}
+
+impl Code {
+    fn parts(self) -> (StatusCode, &'static str, &'static str) {
+        use StatusCode as S;
+        match self {
+            Self::IdempotencyKeyMissing => {
+                (S::BAD_REQUEST, "idempotency_key_missing", "Idempotency-Key is missing")
+            }
+            Self::InvalidRequest => (S::BAD_REQUEST, "invalid_request", "Invalid request"),
+            Self::InvalidToken => (S::UNAUTHORIZED, "invalid_token", "Token missing or invalid"),
+            Self::NotAdmitted => (S::FORBIDDEN, "not_admitted", "Not admitted"),
+            Self::NotFound => (S::NOT_FOUND, "not_found", "Not found"),
+            Self::MethodNotAllowed => {
+                (S::METHOD_NOT_ALLOWED, "method_not_allowed", "Method not allowed")
+            }
+            Self::NotReady => (S::CONFLICT, "not_ready", "Not your turn yet"),
+            Self::Closed => (S::CONFLICT, "closed", "The waiting room is closed"),
+            Self::SoldOut => (S::CONFLICT, "sold_out", "Sold out"),
+            Self::PurchaseLimit => (S::CONFLICT, "purchase_limit", "Purchase limit reached"),
+            Self::InvalidTransition => {
+                (S::CONFLICT, "invalid_transition", "Not possible in this state")
+            }
+            Self::HoldExpired => (S::GONE, "hold_expired", "The hold has ended"),
+            Self::Missed => (S::GONE, "missed", "The turn was missed"),
+            Self::PayloadTooLarge => {
+                (S::PAYLOAD_TOO_LARGE, "payload_too_large", "Request body too large")
+            }
+            Self::UnsupportedMediaType => (
+                S::UNSUPPORTED_MEDIA_TYPE,
+                "unsupported_media_type",
+                "Content-Type must be application/json",
+            ),
+            Self::IdempotencyKeyReused => (
+                S::UNPROCESSABLE_ENTITY,
+                "idempotency_key_reused",
+                "Idempotency-Key was used for another request",
+            ),
+            Self::InvalidQuantity => {
+                (S::UNPROCESSABLE_ENTITY, "invalid_quantity", "Invalid quantity")
+            }
+            Self::RateLimited => (S::TOO_MANY_REQUESTS, "rate_limited", "Too many requests"),
+            Self::QueueFull => (S::TOO_MANY_REQUESTS, "queue_full", "The queue is full"),
+            Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal", "Internal error"),
+            Self::Unavailable => (S::SERVICE_UNAVAILABLE, "unavailable", "Try again shortly"),
+            Self::Draining => (S::SERVICE_UNAVAILABLE, "draining", "Shutting down"),
+        }
+    }
+
+    /// The HTTP status this code is answered with.
+    pub fn status(self) -> StatusCode {
+        self.parts().0
+    }
+
+    /// The code as it stands on the wire.
+    pub fn as_str(self) -> &'static str {
+        self.parts().1
+    }
+}
+
+/// One error answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    code: Code,
+    status: StatusCode,
+    detail: Cow<'static, str>,
+    retry_after_seconds: Option<u64>,
+}
+
+impl Problem {
+    /// A problem with a sentence that tells the caller what to do about it.
+    pub fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, status: code.status(), detail: detail.into(), retry_after_seconds: None }
+    }
+
+    /// Says when to come back: `Retry-After` in seconds, at least 1.
+    #[must_use]
+    pub fn retry_after_seconds(mut self, seconds: u64) -> Self {
+        self.retry_after_seconds = Some(seconds.max(1));
+        self
+    }
+
+    /// Answers with another status than the code's usual one, where the contract says so.
+    #[must_use]
+    pub fn with_status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// 400: the request is malformed.
+    pub fn invalid_request(detail: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Code::InvalidRequest, detail)
+    }
+
+    /// 404, the same for what is unknown and for what belongs to somebody else.
+    pub fn not_found() -> Self {
+        Self::new(Code::NotFound, "There is nothing here under that name.")
+    }
+
+    /// 503 with `Retry-After: 1`: a store did not answer.
+    pub fn unavailable() -> Self {
+        Self::new(Code::Unavailable, "The service cannot decide right now. Nothing was changed.")
+            .retry_after_seconds(1)
+    }
+
+    /// 500. The reason belongs in the log, not in the answer.
+    pub fn internal() -> Self {
+        Self::new(Code::Internal, "Something went wrong on our side.")
+    }
+
+    /// The stable code.
+    pub fn code(&self) -> Code {
+        self.code
+    }
+
+    /// The body, as it is sent and as an idempotent replay repeats it.
+    pub fn body(&self) -> String {
+        let (_, code, title) = self.code.parts();
+        serde_json::to_string(&Body {
+            kind: format!("urn:stanchion:problem:{code}"),
+            title,
+            status: self.status.as_u16(),
+            detail: &self.detail,
+            code,
+        })
+        .expect("a struct of strings and a number is always JSON")
+    }
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    #[serde(rename = "type")]
+    kind: String,
+    title: &'static str,
+    status: u16,
+    detail: &'a str,
+    code: &'static str,
+}
+
+/// The media type of every error answer.
+pub const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, self.body()).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, PROBLEM_JSON);
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some(seconds) = self.retry_after_seconds {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+/// `axum::Json` whose rejection is a [`Problem`].
+#[derive(Debug, Clone, Copy, FromRequest)]
+#[from_request(via(axum::Json), rejection(Problem))]
+pub struct Json<T>(pub T);
+
+/// `axum::extract::Path` whose rejection is a [`Problem`].
+#[derive(Debug, Clone, Copy, FromRequestParts)]
+#[from_request(via(axum::extract::Path), rejection(Problem))]
+pub struct Path<T>(pub T);
+
+/// `axum::extract::Query` whose rejection is a [`Problem`].
+#[derive(Debug, Clone, Copy, FromRequestParts)]
+#[from_request(via(axum::extract::Query), rejection(Problem))]
+pub struct Query<T>(pub T);
+
+impl From<JsonRejection> for Problem {
+    fn from(rejection: JsonRejection) -> Self {
+        match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => {
+                Self::new(Code::PayloadTooLarge, "The request body is larger than is accepted.")
+            }
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => Self::new(
+                Code::UnsupportedMediaType,
+                "Send the body as JSON, with Content-Type: application/json.",
+            ),
+            _ => Self::invalid_request(rejection.body_text()),
+        }
+    }
+}
+
+impl From<PathRejection> for Problem {
+    fn from(rejection: PathRejection) -> Self {
+        Self::invalid_request(rejection.body_text())
+    }
+}
+
+impl From<QueryRejection> for Problem {
+    fn from(rejection: QueryRejection) -> Self {
+        Self::invalid_request(rejection.body_text())
+    }
+}

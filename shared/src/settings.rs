@@ -1,0 +1,142 @@
+//! Configuration that both services read, from flags or `STANCHION_…` variables.
+//!
+//! `value_name` is the variable's name, so that a wrong value stops the start with that name.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use http::HeaderValue;
+use secrecy::SecretString;
+
+use crate::secret::BearerToken;
+
+/// What both services are told.
+#[derive(Debug, Clone, Args)]
+pub struct Common {
+    /// Redis: redis://, rediss://, redis-cluster:// or redis-sentinel:// URL.
+    #[arg(
+        long,
+        env = "STANCHION_REDIS_URL",
+        value_name = "STANCHION_REDIS_URL",
+        hide_env_values = true,
+        default_value = "redis://127.0.0.1:6379"
+    )]
+    pub redis_url: SecretString,
+
+    /// Bearer token of the ops listener, at least 16 characters. There is no default.
+    #[arg(
+        long,
+        env = "STANCHION_OPS_TOKEN",
+        value_name = "STANCHION_OPS_TOKEN",
+        hide_env_values = true
+    )]
+    pub ops_token: BearerToken,
+
+    /// Origins that browsers may call from, comma-separated (https://shop.example). None by default.
+    #[arg(
+        long,
+        env = "STANCHION_CORS_ORIGINS",
+        value_name = "STANCHION_CORS_ORIGINS",
+        value_delimiter = ',',
+        value_parser = origin
+    )]
+    pub cors_origins: Vec<HeaderValue>,
+
+    /// The `iss` of admission tokens; the same for the waiting room and the checkout.
+    #[arg(
+        long,
+        env = "STANCHION_ISSUER",
+        value_name = "STANCHION_ISSUER",
+        default_value = "stanchion"
+    )]
+    pub issuer: String,
+
+    /// Connections accepted at once on each listener.
+    #[arg(
+        long,
+        env = "STANCHION_MAX_CONNECTIONS",
+        value_name = "STANCHION_MAX_CONNECTIONS",
+        default_value_t = 50_000,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+    )]
+    pub max_connections: u32,
+
+    /// A request without an answer by then gets 503, in seconds.
+    #[arg(
+        long,
+        env = "STANCHION_REQUEST_TIMEOUT_SECONDS",
+        value_name = "STANCHION_REQUEST_TIMEOUT_SECONDS",
+        default_value_t = 10,
+        value_parser = clap::value_parser!(u64).range(1..=300)
+    )]
+    pub request_timeout_seconds: u64,
+
+    /// How long a shutdown waits for what is under way, in seconds.
+    #[arg(
+        long,
+        env = "STANCHION_SHUTDOWN_SECONDS",
+        value_name = "STANCHION_SHUTDOWN_SECONDS",
+        default_value_t = 20,
+        value_parser = clap::value_parser!(u64).range(0..=300)
+    )]
+    pub shutdown_seconds: u64,
+
+    /// What is logged: a level, or directives such as info,checkout=debug.
+    #[arg(long, env = "STANCHION_LOG", value_name = "STANCHION_LOG", default_value = "info")]
+    pub log: String,
+
+    /// How it is logged.
+    #[arg(
+        long,
+        env = "STANCHION_LOG_FORMAT",
+        value_name = "STANCHION_LOG_FORMAT",
+        default_value = "json"
+    )]
+    pub log_format: LogFormat,
+}
+
+impl Common {
+    /// A request without an answer by then gets 503.
+    pub fn request_timeout(&self) -> Duration {
+        Duration::from_secs(self.request_timeout_seconds)
+    }
+
+    /// How long a shutdown waits for what is under way.
+    pub fn shutdown_timeout(&self) -> Duration {
+        Duration::from_secs(self.shutdown_seconds)
+    }
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// One JSON object a line.
+    Json,
+    /// For people.
+    Pretty,
+}
+
+fn origin(text: &str) -> Result<HeaderValue, &'static str> {
+    const EXPECTED: &str = "must be an origin such as https://shop.example, without a path";
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    match rest {
+        Some(host) if !host.is_empty() && !host.contains(['/', '*', ' ']) => {
+            HeaderValue::from_str(text).map_err(|_| EXPECTED)
+        }
+        _ => Err(EXPECTED),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_has_a_scheme_and_a_host_and_nothing_else() {
+        assert!(origin("https://shop.example").is_ok());
+        assert!(origin("http://127.0.0.1:8082").is_ok());
+        for bad in ["*", "shop.example", "https://", "https://a/b", "https://*.example"] {
+            assert!(origin(bad).is_err(), "{bad}");
+        }
+    }
+}
