@@ -1,0 +1,22 @@
+//! `DELETE /v1/events/{event}/queue`: give the place up.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::{StatusCode, header};
+
+use super::answer::personal;
+use super::visitor::{Visitor, clear_cookie};
+use crate::app::App;
+use crate::error::Error;
+
+/// 204; the next join gets a new number.
+pub(crate) async fn leave(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+) -> Result<Response, Error> {
+    app.store.leave(&visitor.event, visitor.person).await?;
+    let cookie = clear_cookie(&app, &visitor.event)?;
+    Ok(personal((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response()))
+}

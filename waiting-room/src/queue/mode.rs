@@ -1,0 +1,57 @@
+//! What a room is doing, and what the operator wants it to do.
+
+use serde::{Deserialize, Serialize};
+
+/// What a room is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Before the opening: people gather, nobody is called.
+    PreQueue,
+    /// People are called and let in.
+    Open,
+    /// Nobody is called or let in; everybody keeps his place.
+    Paused,
+    /// Nobody new may join; who is in the queue is served.
+    Draining,
+    /// Over: nobody may join, nobody is let in.
+    Closed,
+}
+
+impl Mode {
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::PreQueue => "pre_queue",
+            Self::Open => "open",
+            Self::Paused => "paused",
+            Self::Draining => "draining",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// What the operator wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Control {
+    /// Open, as soon as the opening time has come.
+    Open,
+    /// Hold everything.
+    Paused,
+    /// Serve out the queue.
+    Draining,
+    /// End it.
+    Closed,
+}
+
+impl Control {
+    /// The word in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Paused => "paused",
+            Self::Draining => "draining",
+            Self::Closed => "closed",
+        }
+    }
+}

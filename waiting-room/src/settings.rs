@@ -1,0 +1,101 @@
+//! The waiting room's configuration.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use http::HeaderName;
+use shared::secret::HmacKey;
+use shared::settings::Common;
+
+/// Lets people in to an on-sale at a controlled rate.
+#[derive(Debug, Parser)]
+#[command(name = "waiting-room", version)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What the binary can do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the service.
+    Serve(Box<Settings>),
+    /// Make a new Ed25519 key to sign admission tokens with.
+    Keygen(Keygen),
+}
+
+/// Where a new key goes.
+#[derive(Debug, Args)]
+pub struct Keygen {
+    /// The file to write; it must not exist yet. Readable by its owner only.
+    #[arg(long)]
+    pub output: PathBuf,
+}
+
+/// What the service is told.
+#[derive(Debug, Clone, Args)]
+pub struct Settings {
+    /// Configuration both services read.
+    #[command(flatten)]
+    pub common: Common,
+
+    /// Address of the public listener.
+    #[arg(
+        long,
+        env = "STANCHION_LISTEN",
+        value_name = "STANCHION_LISTEN",
+        default_value = "0.0.0.0:8080"
+    )]
+    pub listen: SocketAddr,
+
+    /// Address of the ops listener.
+    #[arg(
+        long,
+        env = "STANCHION_OPS_LISTEN",
+        value_name = "STANCHION_OPS_LISTEN",
+        default_value = "127.0.0.1:9080"
+    )]
+    pub ops_listen: SocketAddr,
+
+    /// File with the Ed25519 key that signs admission tokens (PKCS #8 PEM; see keygen).
+    #[arg(long, env = "STANCHION_ADMISSION_KEY_FILE", value_name = "STANCHION_ADMISSION_KEY_FILE")]
+    pub admission_key_file: PathBuf,
+
+    /// File with the key that will sign them next: published already, not used yet.
+    #[arg(
+        long,
+        env = "STANCHION_ADMISSION_NEXT_KEY_FILE",
+        value_name = "STANCHION_ADMISSION_NEXT_KEY_FILE"
+    )]
+    pub admission_next_key_file: Option<PathBuf>,
+
+    /// Key of the queue tickets: at least 64 hex digits, the same on every node.
+    #[arg(
+        long,
+        env = "STANCHION_TICKET_KEY",
+        value_name = "STANCHION_TICKET_KEY",
+        hide_env_values = true
+    )]
+    pub ticket_key: HmacKey,
+
+    /// Cookies without Secure and the __Host- prefix: for plain http on a developer's machine only.
+    #[arg(long, env = "STANCHION_INSECURE_COOKIES", value_name = "STANCHION_INSECURE_COOKIES")]
+    pub insecure_cookies: bool,
+
+    /// Joins a minute from one address (an IPv6 /64 counts as one) on this node; 0 is no limit.
+    #[arg(
+        long,
+        env = "STANCHION_JOIN_LIMIT_PER_MINUTE",
+        value_name = "STANCHION_JOIN_LIMIT_PER_MINUTE",
+        default_value_t = 120,
+        value_parser = clap::value_parser!(u32).range(0..=1_000_000)
+    )]
+    pub join_limit_per_minute: u32,
+
+    /// Header in which your proxy sends the client's address (its last entry counts), such as
+    /// x-forwarded-for. Left out: the connection's address.
+    #[arg(long, env = "STANCHION_CLIENT_IP_HEADER", value_name = "STANCHION_CLIENT_IP_HEADER")]
+    pub client_ip_header: Option<HeaderName>,
+}
