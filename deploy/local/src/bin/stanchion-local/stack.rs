@@ -1,0 +1,178 @@
+//! Everything that runs: started in order, watched, stopped in the opposite order.
+
+use anyhow::{Context, ensure};
+use futures::future::{BoxFuture, FutureExt, join_all, select_all};
+use local::service::{Service, ServiceOptions};
+use local::stores::{Postgres, PostgresOptions, Redis, RedisOptions};
+use tokio::process::Command;
+
+use crate::cli::Cli;
+use crate::layout::Layout;
+use crate::plan::{Instance, Plan, Ports};
+use crate::say;
+use crate::secrets::Secrets;
+use crate::seed::Seed;
+use crate::shop::Shop;
+use crate::summary;
+
+/// What is running so far.
+#[derive(Default)]
+pub(crate) struct Stack {
+    postgres: Option<Postgres>,
+    redis: Option<Redis>,
+    shop: Option<Shop>,
+    services: Vec<Service>,
+}
+
+/// Where it is, for people and scripts. Not `Debug`: it holds tokens.
+pub(crate) struct Addresses {
+    pub(crate) waiting_rooms: Vec<Instance>,
+    pub(crate) checkouts: Vec<Instance>,
+    pub(crate) shop_url: String,
+    pub(crate) database_url: String,
+    pub(crate) redis_url: String,
+    pub(crate) ops_token: String,
+    pub(crate) service_token: String,
+    pub(crate) demo_sector_id: String,
+}
+
+impl Stack {
+    /// Starts everything. What was started before a failure stays in the stack, to be stopped.
+    pub(crate) async fn start(&mut self, cli: &Cli, layout: &Layout) -> anyhow::Result<Addresses> {
+        if cli.bench {
+            summary::bench_warning();
+        }
+        let secrets = Secrets::load(&layout.secrets(), &cli.binary("waiting-room")?).await?;
+        let (database_url, redis_url) = self.start_stores(layout).await?;
+
+        let mut ports = Ports::default();
+        let waiting_rooms = ports.instances("waiting-room", cli.instances, (8080, 9080))?;
+        let checkouts = ports.instances("checkout", cli.instances, (8081, 9081))?;
+        let shop = Shop::start(&waiting_rooms[0], &checkouts[0], &secrets.service_token).await?;
+        let shop_url = shop.url().to_owned();
+        self.shop = Some(shop);
+
+        let plan = Plan {
+            cli,
+            layout,
+            secrets: &secrets,
+            redis_url: redis_url.clone(),
+            database_url: database_url.clone(),
+            jwks_url: format!("{}/.well-known/jwks.json", waiting_rooms[0].url()),
+            shop_url: shop_url.clone(),
+        };
+        migrate(&plan.checkout(&checkouts[0])?).await?;
+        self.start_services(&waiting_rooms, |one| plan.waiting_room(one)).await?;
+        self.start_services(&checkouts, |one| plan.checkout(one)).await?;
+
+        let seed = Seed::new(&secrets.ops_token)?;
+        seed.waiting_room(&waiting_rooms[0].ops_url(), &shop_url).await?;
+        seed.checkout(&checkouts[0].ops_url()).await?;
+        let demo_sector_id = seed.sector_id(&checkouts[0].url()).await?;
+        say::step("demo event is there");
+        let Secrets { ops_token, service_token, .. } = secrets;
+        Ok(Addresses {
+            waiting_rooms,
+            checkouts,
+            shop_url,
+            database_url,
+            redis_url,
+            ops_token,
+            service_token,
+            demo_sector_id,
+        })
+    }
+
+    async fn start_stores(&mut self, layout: &Layout) -> anyhow::Result<(String, String)> {
+        let postgres = Postgres::start(&layout.postgres(), PostgresOptions::default()).await?;
+        say::step(&format!("Postgres {} on port {}", postgres.version(), postgres.port()));
+        let database_url = postgres.url();
+        self.postgres = Some(postgres);
+
+        let redis = Redis::start(&layout.redis(), RedisOptions::default()).await?;
+        say::step(&format!("Redis {} on port {}", redis.version(), redis.port()));
+        let redis_url = redis.url();
+        self.redis = Some(redis);
+        Ok((database_url, redis_url))
+    }
+
+    /// Starts all instances of a service at once and waits until each is ready.
+    async fn start_services(
+        &mut self,
+        instances: &[Instance],
+        options: impl Fn(&Instance) -> anyhow::Result<ServiceOptions>,
+    ) -> anyhow::Result<()> {
+        let first = self.services.len();
+        for instance in instances {
+            self.services.push(Service::spawn(options(instance)?)?);
+        }
+        for (service, instance) in self.services[first..].iter().zip(instances) {
+            service.ready().await?;
+            let Instance { name, port, ops_port } = instance;
+            say::step(&format!("{name} on port {port} (ops {ops_port})"));
+        }
+        Ok(())
+    }
+
+    /// Waits until something has ended by itself, and says what.
+    pub(crate) async fn death(&self) -> anyhow::Error {
+        let mut ends: Vec<BoxFuture<'_, (&str, String, String)>> = Vec::new();
+        if let Some(one) = &self.postgres {
+            let end = one.ended().map(|exit| ("Postgres", exit.to_string(), one.log_tail()));
+            ends.push(end.boxed());
+        }
+        if let Some(one) = &self.redis {
+            let end = one.ended().map(|exit| ("Redis", exit.to_string(), one.log_tail()));
+            ends.push(end.boxed());
+        }
+        for one in &self.services {
+            let end = one.ended().map(|exit| (one.name(), exit.to_string(), one.log_tail()));
+            ends.push(end.boxed());
+        }
+        if ends.is_empty() {
+            return std::future::pending().await;
+        }
+        let ((name, exit, tail), ..) = select_all(ends).await;
+        anyhow::anyhow!("{name} {exit} unexpectedly; the end of its log:\n{tail}")
+    }
+
+    /// Stops everything: first who takes requests, then who keeps the data.
+    pub(crate) async fn stop(&mut self) {
+        if let Some(shop) = self.shop.take() {
+            shop.stop().await;
+        }
+        for stopped in join_all(self.services.iter().map(Service::stop)).await {
+            told(stopped);
+        }
+        self.services.clear();
+        if let Some(redis) = self.redis.take() {
+            told(redis.stop().await);
+        }
+        if let Some(postgres) = self.postgres.take() {
+            told(postgres.stop().await);
+        }
+    }
+}
+
+/// A failed stop is said; the others are stopped all the same.
+fn told(stopped: anyhow::Result<()>) {
+    if let Err(error) = stopped {
+        say::error(&error);
+    }
+}
+
+/// Brings the database's schema up to date.
+async fn migrate(checkout: &ServiceOptions) -> anyhow::Result<()> {
+    let output = Command::new(&checkout.program)
+        .arg("migrate")
+        .envs(checkout.env.iter().map(|(key, value)| (key, value)))
+        .kill_on_drop(true)
+        .output()
+        .await
+        .context("cannot run the checkout")?;
+    let told = [output.stdout, output.stderr].concat();
+    let told = String::from_utf8_lossy(&told);
+    ensure!(output.status.success(), "`checkout migrate` failed:\n{}", told.trim());
+    say::step("database schema is up to date");
+    Ok(())
+}
