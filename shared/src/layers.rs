@@ -22,7 +22,7 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 use tower_http::request_id::{
     MakeRequestId, PropagateRequestIdLayer, RequestId, SetRequestIdLayer,
 };
-use tower_http::trace::{DefaultOnResponse, TraceLayer};
+use tower_http::trace::{DefaultOnFailure, DefaultOnResponse, TraceLayer};
 use tracing::Level;
 use uuid::Uuid;
 
@@ -48,7 +48,9 @@ pub fn wrap(routes: Router, cors_origins: &[HeaderValue], timeout: Duration) -> 
         .layer(
             TraceLayer::new_for_http()
                 .make_span_with(request_span)
-                .on_response(DefaultOnResponse::new().level(Level::DEBUG)),
+                .on_response(DefaultOnResponse::new().level(Level::DEBUG))
+                // What failed has been logged where it did, with its reason.
+                .on_failure(DefaultOnFailure::new().level(Level::DEBUG)),
         )
         .layer(PropagateRequestIdLayer::new(REQUEST_ID.clone()))
         .layer(cors(cors_origins))

@@ -4,7 +4,8 @@
 
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Args, Parser, ValueEnum};
 use http::HeaderValue;
 use secrecy::SecretString;
 
@@ -116,6 +117,24 @@ pub enum LogFormat {
     Pretty,
 }
 
+/// Reads the command line and the environment, or ends the process with what is wrong. A secret that is
+/// wrong is named and not shown.
+pub fn parse<T: Parser>() -> T {
+    T::try_parse().unwrap_or_else(|error| hide_secret(error).exit())
+}
+
+fn hide_secret(mut error: clap::Error) -> clap::Error {
+    let argument = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(argument)) => argument.as_str(),
+        _ => return error,
+    };
+    if ["TOKEN>", "KEY>", "DATABASE_URL>", "REDIS_URL>"].iter().any(|end| argument.ends_with(end)) {
+        let hidden = ContextValue::String("(not shown)".to_owned());
+        error.insert(ContextKind::InvalidValue, hidden);
+    }
+    error
+}
+
 fn origin(text: &str) -> Result<HeaderValue, &'static str> {
     const EXPECTED: &str = "must be an origin such as https://shop.example, without a path";
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
@@ -130,6 +149,19 @@ fn origin(text: &str) -> Result<HeaderValue, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wrong_secret_is_named_and_not_shown() {
+        #[derive(Debug, Parser)]
+        struct Settings {
+            #[command(flatten)]
+            _common: Common,
+        }
+        let error = Settings::try_parse_from(["test", "--ops-token", "hunter2"]);
+        let text = hide_secret(error.expect_err("too short")).to_string();
+        assert!(text.contains("STANCHION_OPS_TOKEN") && text.contains("16"), "{text}");
+        assert!(!text.contains("hunter2"), "{text}");
+    }
 
     #[test]
     fn an_origin_has_a_scheme_and_a_host_and_nothing_else() {

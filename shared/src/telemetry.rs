@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
 use crate::settings::LogFormat;
@@ -48,10 +49,9 @@ pub fn metrics() -> &'static PrometheusHandle {
     })
 }
 
-/// Keeps the memory that metrics use bounded while nobody reads them.
-pub async fn keep_metrics() {
-    loop {
-        tokio::time::sleep(UPKEEP_INTERVAL).await;
+/// Keeps the memory that metrics use bounded while nobody reads them, until shutdown.
+pub async fn keep_metrics(shutdown: CancellationToken) {
+    while shutdown.run_until_cancelled(tokio::time::sleep(UPKEEP_INTERVAL)).await.is_some() {
         metrics().run_upkeep();
     }
 }

@@ -1,0 +1,137 @@
+//! What a running checkout is made of, and all of its routes.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+use secrecy::ExposeSecret;
+use shared::admission::{JwksSource, Verifier};
+use shared::redis::Redis;
+use shared::secret::BearerToken;
+use shared::settings::Common;
+use shared::{layers, ops};
+
+use crate::catalogue::Catalogue;
+use crate::http::limit::PersonLimit;
+use crate::http::{admin, admitted, owner, reservations, sectors, service};
+use crate::readiness;
+use crate::sale::lease::Leases;
+use crate::sale::receipt::Receipts;
+use crate::sale::turn::Turns;
+use crate::settings::{Jwks, Settings, Switch};
+use crate::store::Store;
+use crate::tasks::Tasks;
+
+/// Everything a request can reach.
+pub struct App {
+    /// Postgres, the truth.
+    pub store: Arc<Store>,
+    /// Redis, for the sectors' leases alone.
+    pub redis: Redis,
+    /// What is known of the events without asking.
+    pub catalogue: Catalogue,
+    /// Who may write to a sector next.
+    pub turns: Turns,
+    /// Whatever writes runs here.
+    pub tasks: Tasks,
+    /// The waiting room's public keys.
+    pub admission_keys: Arc<JwksSource>,
+    /// Verifies admission tokens.
+    pub verifier: Verifier,
+    /// Writes reservations' bodies, signs and verifies their tokens.
+    pub receipts: Receipts,
+    /// What the service that confirms must present.
+    pub service_token: BearerToken,
+    /// How often one person may ask, if there is a limit.
+    pub person_limit: Option<PersonLimit>,
+}
+
+impl App {
+    /// Connects to the stores; neither needs to be there yet.
+    pub async fn new(settings: &Settings) -> anyhow::Result<Self> {
+        let store = Store::new(&settings.database.database_url, settings.database_connections)
+            .context("STANCHION_DATABASE_URL must be a postgres:// URL")?;
+        let store = Arc::new(store);
+        let redis = Redis::connect(settings.common.redis_url.expose_secret())
+            .await
+            .context("STANCHION_REDIS_URL must be a Redis URL")?;
+        let leases = match settings.sector_lease {
+            Switch::On => Some(Leases::new(redis.clone())),
+            Switch::Off => None,
+        };
+        let admission_keys = Arc::new(admission_keys(&settings.jwks)?);
+        Ok(Self {
+            catalogue: Catalogue::new(store.clone()),
+            store,
+            redis,
+            turns: Turns::new(leases, settings.common.request_timeout()),
+            tasks: Tasks::default(),
+            verifier: Verifier::new(&settings.common.issuer, admission_keys.clone()),
+            admission_keys,
+            receipts: Receipts::new(
+                &settings.reservation_key,
+                settings.idempotency_retention_seconds,
+            ),
+            service_token: settings.service_token.clone(),
+            person_limit: PersonLimit::new(settings),
+        })
+    }
+}
+
+fn admission_keys(jwks: &Jwks) -> anyhow::Result<JwksSource> {
+    match (&jwks.jwks_url, &jwks.jwks_file) {
+        (Some(url), _) => {
+            let url = url.parse().context("STANCHION_JWKS_URL must be a URL")?;
+            JwksSource::url(url).context("STANCHION_JWKS_URL cannot be used")
+        }
+        (None, Some(path)) => Ok(JwksSource::file(path.clone())),
+        (None, None) => anyhow::bail!("set STANCHION_JWKS_URL or STANCHION_JWKS_FILE"),
+    }
+}
+
+/// What people, and the shop's service, can reach.
+pub fn public(app: &Arc<App>, common: &Common) -> Router {
+    // A layer added later is passed earlier: first who it is, then whether they ask too often.
+    let admitted = Router::new().route("/v1/reservations", post(reservations::create));
+    let admitted = limited(admitted, app)
+        .route_layer(from_fn_with_state(app.clone(), admitted::require_admission));
+
+    let owners = Router::new()
+        .route("/v1/reservations/{id}", get(reservations::read).delete(reservations::cancel));
+    let owners =
+        limited(owners, app).route_layer(from_fn_with_state(app.clone(), owner::require_owner));
+
+    let services = Router::new()
+        .route("/v1/reservations/{id}/confirm", post(reservations::confirm))
+        .route_layer(from_fn_with_state(app.clone(), service::require_service));
+
+    let routes = Router::new()
+        .merge(admitted)
+        .merge(owners)
+        .merge(services)
+        .route("/v1/events/{event}/sectors", get(sectors::list))
+        .merge(readiness::router(app))
+        .with_state(app.clone());
+    let routes = layers::with_fallbacks(routes);
+    layers::wrap(routes, &common.cors_origins, common.request_timeout())
+}
+
+/// What operators can reach.
+pub fn ops(app: &Arc<App>, common: &Common) -> Router {
+    let routes = Router::new()
+        .route("/v1/admin/events", get(admin::list))
+        .route("/v1/admin/events/{event}", get(admin::show).put(admin::put).patch(admin::patch))
+        .route("/v1/admin/events/{event}/reconcile", get(admin::reconcile))
+        .with_state(app.clone());
+    let guarded = ops::guarded(routes, common.ops_token.clone());
+    layers::wrap(guarded, &[], common.request_timeout())
+}
+
+fn limited(routes: Router<Arc<App>>, app: &App) -> Router<Arc<App>> {
+    match &app.person_limit {
+        Some(limit) => routes.route_layer(limit.layer()),
+        None => routes,
+    }
+}

@@ -1,0 +1,140 @@
+//! The checkout: sells a limited stock without ever selling a place twice.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`settings`] | configuration |
+//! | [`app`] | what a running checkout is made of; all routes on one screen |
+//! | [`http`] | from a request to what is to be done, and back |
+//! | [`sale`] | the rules: baskets, holds, keys, fingerprints, turns |
+//! | [`store`] | Postgres: every transaction and every statement, and the lock order |
+//! | [`tasks`] | tasks that own what they do |
+//! | [`catalogue`] | what is known of the events without asking |
+//! | [`sweeper`], [`purge`], [`reconcile`] | what happens without anybody asking |
+//! | [`answer`], [`error`] | what is answered; every status |
+//! | [`readiness`], [`clock`] | whether this instance can work; its own clock |
+//!
+//! # Metrics
+//!
+//! Besides those of every service (`http_requests_total`, `http_request_duration_seconds`,
+//! `panics_total`):
+//!
+//! | name | kind | what it counts |
+//! |---|---|---|
+//! | `checkout_reservations_total` | counter, `action`, `outcome` | `reserve`, `confirm` and `cancel`, by `created`, `done`, `replayed` or the problem's code |
+//! | `checkout_transaction_duration_seconds` | histogram | a transaction from its BEGIN to its end |
+//! | `checkout_sector_leases_total` | counter, `outcome` | leases asked for: `acquired`, `waited_out`, `trouble` |
+//! | `checkout_holds_expired_total` | counter | holds ended by this instance's sweeper |
+//! | `checkout_holds_overdue` | gauge | holds whose time has passed, after a sweep; counts to 10,000 |
+//! | `checkout_holds_stuck_total` | counter | times that a hold could not be ended: look at once |
+//! | `checkout_idempotency_keys_purged_total` | counter | answers forgotten after their retention |
+//! | `checkout_database_connections` | gauge | connections to Postgres |
+//! | `checkout_database_connections_idle` | gauge | those of them that nobody uses |
+
+pub mod answer;
+pub mod app;
+pub mod catalogue;
+pub mod clock;
+pub mod error;
+pub mod http;
+pub mod purge;
+pub mod readiness;
+pub mod reconcile;
+pub mod sale;
+pub mod settings;
+pub mod store;
+pub mod sweeper;
+pub mod tasks;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use secrecy::SecretString;
+use shared::ids::EventId;
+use shared::serve::{Limits, Listeners};
+use shared::telemetry;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+pub use crate::settings::Settings;
+use crate::store::{Store, read};
+
+/// How long one statement of a report may take.
+const REPORT_STATEMENT_TIMEOUT: Duration = Duration::from_secs(600);
+/// How long the connections may take to close, after everything is done.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Serves until `shutdown`, then finishes what is under way, within the configured time.
+pub async fn run(
+    settings: Settings,
+    listeners: Listeners,
+    shutdown: CancellationToken,
+) -> anyhow::Result<()> {
+    settings.check()?;
+    // The first call starts collecting.
+    telemetry::metrics();
+    if !settings.skip_migrations {
+        migrate(&settings.database.database_url).await?;
+    }
+    let app = Arc::new(App::new(&settings).await?);
+    // Whichever way this function ends, what it has started ends too.
+    let background = shutdown.child_token();
+    let _ends_background = background.clone().drop_guard();
+    start_background(&app, &settings, &background);
+
+    let limits = Limits {
+        connections_max: settings.common.max_connections,
+        shutdown_timeout: settings.common.shutdown_timeout(),
+    };
+    let (public, ops) = (app::public(&app, &settings.common), app::ops(&app, &settings.common));
+    listeners.serve(public, ops, limits, shutdown).await;
+
+    app.tasks.finish(settings.common.shutdown_timeout()).await;
+    let close = async { tokio::join!(app.store.close(), app.redis.close()) };
+    if tokio::time::timeout(CLOSE_TIMEOUT, close).await.is_err() {
+        tracing::warn!("connections not closed in time, cut off");
+    }
+    Ok(())
+}
+
+/// Applies the migrations that are missing.
+pub async fn migrate(database_url: &SecretString) -> anyhow::Result<()> {
+    store::migrate::migrate(database_url).await
+}
+
+/// Compares counters and rows, of one event or of all.
+pub async fn reconcile(
+    database_url: &SecretString,
+    event: Option<EventId>,
+) -> anyhow::Result<Vec<reconcile::Report>> {
+    let store = Store::for_report(database_url, REPORT_STATEMENT_TIMEOUT)
+        .context("STANCHION_DATABASE_URL must be a postgres:// URL")?;
+    let mut connection = store.connection().await?;
+    let events = match event {
+        Some(event) => vec![event],
+        None => read::event_ids(&mut connection).await?,
+    };
+    let mut reports = Vec::with_capacity(events.len());
+    for event in events {
+        reports.push(reconcile::reconcile(&mut connection, event).await?);
+    }
+    Ok(reports)
+}
+
+fn start_background(app: &Arc<App>, settings: &Settings, shutdown: &CancellationToken) {
+    let sweeper = sweeper::Sweeper::new(app.store.clone());
+    let interval = settings.sweep_interval();
+    app.tasks.background(|owned| sweeper.run(owned, interval, shutdown.clone()));
+
+    let retention_seconds = settings.idempotency_retention_seconds;
+    app.tasks.background(|_| purge::run(app.store.clone(), retention_seconds, shutdown.clone()));
+
+    let (keys, token) = (app.admission_keys.clone(), shutdown.clone());
+    app.tasks.background(|_| async move { keys.keep_fresh(token).await });
+
+    if let Some(limit) = &app.person_limit {
+        app.tasks.background(|_| limit.forget_idle(shutdown.clone()));
+    }
+
+    app.tasks.background(|_| telemetry::keep_metrics(shutdown.clone()));
+}

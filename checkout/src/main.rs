@@ -1,0 +1,71 @@
+//! The checkout's command line. It only wires.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use checkout::Settings;
+use checkout::settings::DatabaseUrl;
+use clap::{Args, Parser, Subcommand};
+use shared::ids::EventId;
+use shared::serve::{Listeners, shutdown_signal};
+use shared::{settings, telemetry};
+
+/// Sells a limited stock without ever selling a place twice.
+#[derive(Parser)]
+#[command(name = "checkout", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve; what is done without a subcommand, then configured by the environment alone.
+    Serve(Box<Settings>),
+    /// Apply the migrations that are missing.
+    Migrate(DatabaseUrl),
+    /// Compare counters and rows; fails when they differ.
+    Reconcile(Reconcile),
+}
+
+#[derive(Args)]
+struct Reconcile {
+    #[command(flatten)]
+    database: DatabaseUrl,
+    /// The event; without it, all of them.
+    #[arg(long)]
+    event: Option<EventId>,
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<ExitCode> {
+    match settings::parse::<Cli>().command {
+        None => serve(settings::parse::<Settings>()).await,
+        Some(Command::Serve(settings)) => serve(*settings).await,
+        Some(Command::Migrate(database)) => {
+            checkout::migrate(&database.database_url).await?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::Reconcile(arguments)) => reconcile(arguments).await,
+    }
+}
+
+async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
+    telemetry::init_logs(&settings.common.log, settings.common.log_format)?;
+    let shutdown = shutdown_signal()?;
+    let listeners =
+        Listeners::bind(settings.listen, settings.ops_listen).await.with_context(|| {
+            let (public, ops) = (settings.listen, settings.ops_listen);
+            format!("STANCHION_LISTEN ({public}) or STANCHION_OPS_LISTEN ({ops}) cannot be bound")
+        })?;
+    checkout::run(settings, listeners, shutdown).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+#[expect(clippy::print_stdout, reason = "the report is what the command is for")]
+async fn reconcile(arguments: Reconcile) -> anyhow::Result<ExitCode> {
+    let reports = checkout::reconcile(&arguments.database.database_url, arguments.event).await?;
+    println!("{}", serde_json::to_string_pretty(&reports)?);
+    let consistent = reports.iter().all(|report| report.consistent);
+    Ok(if consistent { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,196 @@
+//! What the owner of a reservation is shown, and the token that stands for owning it.
+
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, encode};
+use serde::{Deserialize, Serialize};
+use shared::ids::{EventId, ReservationId, SectorId, Subject};
+use shared::secret::HmacKey;
+use time::OffsetDateTime;
+use time::format_description::StaticFormatDescription;
+use time::macros::format_description;
+
+use super::hold::State;
+
+/// The `typ` of a reservation token: no token of another kind passes for one.
+const TOKEN_TYPE: &str = "reservation-token";
+/// RFC 3339 in UTC, always to the millisecond, which is what the database keeps.
+const WIRE_TIME: StaticFormatDescription =
+    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
+
+/// A reservation, as the database has it.
+#[derive(Debug, Clone)]
+pub struct Reservation {
+    /// Its name.
+    pub id: ReservationId,
+    /// The event it is for.
+    pub event: EventId,
+    /// Its owner.
+    pub sub: Subject,
+    /// Where it stands; a hold whose time has passed is expired, whether swept yet or not.
+    pub state: State,
+    /// Places per sector, ascending.
+    pub items: Vec<Item>,
+    /// What all of it costs, in the currency's minor unit.
+    pub total: i64,
+    /// ISO 4217.
+    pub currency: String,
+    /// When the hold ends or ended.
+    pub expires_at: OffsetDateTime,
+    /// When the hold was made.
+    pub created_at: OffsetDateTime,
+}
+
+/// Places in one sector.
+#[derive(Debug, Clone, Serialize)]
+pub struct Item {
+    /// The sector.
+    pub sector_id: SectorId,
+    /// Places.
+    pub quantity: i32,
+    /// Of one place, in the currency's minor unit.
+    pub price: i64,
+}
+
+/// The claims of a reservation token: read, pay and cancel this one reservation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReservationClaims {
+    /// The event.
+    pub event: EventId,
+    /// The owner.
+    pub sub: Subject,
+    /// The reservation.
+    pub rid: ReservationId,
+    /// When the reservation was made, in seconds since the Unix epoch.
+    pub iat: i64,
+    /// Not valid from here on.
+    pub exp: i64,
+}
+
+/// Writes bodies, signs and verifies reservation tokens.
+#[derive(Clone)]
+pub struct Receipts {
+    header: Header,
+    private: EncodingKey,
+    public: DecodingKey,
+    validation: Validation,
+    retention_seconds: u32,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    id: ReservationId,
+    event: &'a EventId,
+    state: State,
+    items: &'a [Item],
+    total: i64,
+    currency: &'a str,
+    expires_at: String,
+    created_at: String,
+    reservation_token: String,
+}
+
+impl Receipts {
+    /// Signs with `key`; tokens are good until `retention_seconds` after the reservation was made.
+    pub fn new(key: &HmacKey, retention_seconds: u32) -> Self {
+        let mut header = Header::new(Algorithm::HS256);
+        header.typ = Some(TOKEN_TYPE.to_owned());
+        let mut validation = Validation::new(Algorithm::HS256);
+        validation.leeway = 0;
+        validation.validate_aud = false;
+        validation.set_required_spec_claims(&["exp", "sub"]);
+        const LONG_ENOUGH: &str = "an HmacKey has at least 32 bytes";
+        Self {
+            header,
+            private: EncodingKey::from_secret(key.as_bytes()).expect(LONG_ENOUGH),
+            public: DecodingKey::from_secret(key.as_bytes()).expect(LONG_ENOUGH),
+            validation,
+            retention_seconds,
+        }
+    }
+
+    /// The JSON body. The same reservation in the same state is the same text.
+    pub fn body(&self, reservation: &Reservation) -> String {
+        let time = |at: OffsetDateTime| {
+            at.to_offset(time::UtcOffset::UTC)
+                .format(WIRE_TIME)
+                .expect("a complete date and time has all parts of the format")
+        };
+        serde_json::to_string(&Body {
+            id: reservation.id,
+            event: &reservation.event,
+            state: reservation.state,
+            items: &reservation.items,
+            total: reservation.total,
+            currency: &reservation.currency,
+            expires_at: time(reservation.expires_at),
+            created_at: time(reservation.created_at),
+            reservation_token: self.token(reservation),
+        })
+        .expect("a struct of texts and numbers is always JSON")
+    }
+
+    /// The claims of a reservation token of ours that is still good.
+    pub fn verify(&self, token: &str) -> Option<ReservationClaims> {
+        let token = decode::<ReservationClaims>(token, &self.public, &self.validation).ok()?;
+        (token.header.typ.as_deref() == Some(TOKEN_TYPE)).then_some(token.claims)
+    }
+
+    fn token(&self, reservation: &Reservation) -> String {
+        let iat = reservation.created_at.unix_timestamp();
+        let claims = ReservationClaims {
+            event: reservation.event.clone(),
+            sub: reservation.sub.clone(),
+            rid: reservation.id,
+            iat,
+            exp: iat + i64::from(self.retention_seconds),
+        };
+        encode(&self.header, &claims, &self.private)
+            .expect("claims are JSON, and HMAC takes a key of that length")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receipts(key: &str) -> Receipts {
+        Receipts::new(&key.repeat(32).parse().expect("32 bytes"), 60)
+    }
+
+    fn reservation(created_at: OffsetDateTime) -> Reservation {
+        Reservation {
+            id: ReservationId::generate(),
+            event: "demo".parse().expect("a slug"),
+            sub: "user".parse().expect("a subject"),
+            state: State::Held,
+            items: vec![],
+            total: 0,
+            currency: "EUR".to_owned(),
+            expires_at: created_at,
+            created_at,
+        }
+    }
+
+    #[test]
+    fn a_token_is_good_for_its_reservation_until_retention_ends() {
+        let (ours, other) = (receipts("0a"), receipts("0b"));
+        let now = OffsetDateTime::now_utc();
+        let fresh = reservation(now);
+        let token = ours.token(&fresh);
+        assert_eq!(token, ours.token(&fresh), "the same reservation has the same token");
+        let claims = ours.verify(&token).expect("fresh");
+        assert_eq!((claims.rid, claims.sub), (fresh.id, fresh.sub));
+        assert_eq!(other.verify(&token), None, "another key");
+        let dead = reservation(now - time::Duration::seconds(61));
+        assert_eq!(ours.verify(&ours.token(&dead)), None, "past retention");
+        let mut untyped = ours.clone();
+        untyped.header.typ = Some("JWT".to_owned());
+        assert_eq!(ours.verify(&untyped.token(&reservation(now))), None, "another kind of token");
+    }
+
+    #[test]
+    fn times_are_utc_to_the_millisecond() {
+        let at = OffsetDateTime::from_unix_timestamp(1_700_000_000).expect("in range");
+        let body = receipts("0a").body(&reservation(at));
+        assert!(body.contains(r#""created_at":"2023-11-14T22:13:20.000Z""#), "{body}");
+    }
+}

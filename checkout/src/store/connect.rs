@@ -1,0 +1,141 @@
+//! The connections to Postgres, and what bounds them.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use secrecy::{ExposeSecret, SecretString};
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{Connection, PgPool, Postgres};
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use super::StoreError;
+use crate::clock::Pause;
+
+/// How long to wait for a connection of the pool. The library's default is 30 s, for all of which
+/// it would retry a refused connection.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_millis(300);
+/// How long a transaction waits for its turn before it is given up.
+const WRITER_WAIT_MAX: Duration = Duration::from_secs(5);
+/// How long nothing is asked after Postgres could not be reached: whoever is queued for it then
+/// fails at once, instead of each after `ACQUIRE_TIMEOUT`, one behind the other.
+const OUTAGE_PAUSE: Duration = Duration::from_millis(200);
+/// Connections that transactions leave to reads, so that a sale's rush does not blind the rest.
+const READER_CONNECTIONS: u32 = 2;
+/// A statement of ours takes a few milliseconds.
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(2);
+/// An answer that has not come by then, from a server that ends its statements earlier, is not to
+/// be waited for: the server or the way to it is gone, and says nothing of it.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long a connection that comes back to the pool may take to show that it is alive.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
+/// A lock is held for as long as one transaction.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
+/// A transaction whose owner is gone is ended, with its locks.
+const IDLE_IN_TRANSACTION_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// The sale's store. Every statement goes through it.
+pub struct Store {
+    pool: PgPool,
+    writers: Semaphore,
+    outage: Pause,
+}
+
+impl Store {
+    /// A store that connects when it is first asked.
+    pub fn new(url: &SecretString, connections: u32) -> Result<Self, sqlx::Error> {
+        let writers = connections.saturating_sub(READER_CONNECTIONS).max(1);
+        Ok(Self {
+            pool: pool(options(url)?, connections, STATEMENT_TIMEOUT),
+            writers: Semaphore::new(writers as usize),
+            outage: Pause::default(),
+        })
+    }
+
+    /// A store for one report, with statements that may take as long as `statement_timeout`.
+    pub fn for_report(
+        url: &SecretString,
+        statement_timeout: Duration,
+    ) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            pool: pool(options(url)?, 1, statement_timeout),
+            writers: Semaphore::new(1),
+            outage: Pause::default(),
+        })
+    }
+
+    /// A connection for single statements. A request's future may own it, but no transaction.
+    pub async fn connection(&self) -> Result<PoolConnection<Postgres>, StoreError> {
+        if self.outage.is_on() {
+            return Err(StoreError::Unavailable(None));
+        }
+        self.pool.acquire().await.map_err(|error| {
+            // With all connections made, it was only busy.
+            let reachable = self.pool.size() >= self.pool.options().get_max_connections();
+            if !reachable {
+                tracing::warn!(error = %error, "Postgres cannot be reached");
+                self.outage.begin(OUTAGE_PAUSE);
+            }
+            error.into()
+        })
+    }
+
+    /// Bounds single statements in tasks of their own. (A request is bounded anyway.) Not for
+    /// transactions: dropped half-way, they are not ended.
+    pub async fn bounded<T>(
+        &self,
+        statements: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        let answer = tokio::time::timeout(ANSWER_TIMEOUT, statements).await;
+        answer.unwrap_or_else(|_| {
+            self.outage.begin(OUTAGE_PAUSE);
+            Err(StoreError::Unavailable(None))
+        })
+    }
+
+    /// The right to run a transaction, in order of asking.
+    pub(super) async fn writer(&self) -> Result<SemaphorePermit<'_>, StoreError> {
+        match tokio::time::timeout(WRITER_WAIT_MAX, self.writers.acquire()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            Ok(Err(_)) | Err(_) => Err(StoreError::Unavailable(None)),
+        }
+    }
+
+    /// Sets the gauges of the pool.
+    pub fn measure(&self) {
+        let idle = u32::try_from(self.pool.num_idle()).unwrap_or(u32::MAX);
+        metrics::gauge!("checkout_database_connections").set(f64::from(self.pool.size()));
+        metrics::gauge!("checkout_database_connections_idle").set(f64::from(idle));
+    }
+
+    /// Closes all connections.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+}
+
+/// Reads the URL; the error does not repeat it.
+pub(super) fn options(url: &SecretString) -> Result<PgConnectOptions, sqlx::Error> {
+    Ok(PgConnectOptions::from_str(url.expose_secret())?.application_name("stanchion-checkout"))
+}
+
+fn pool(options: PgConnectOptions, connections: u32, statement_timeout: Duration) -> PgPool {
+    let ms = |duration: Duration| duration.as_millis().to_string();
+    let options = options.options([
+        ("statement_timeout", ms(statement_timeout)),
+        ("lock_timeout", ms(LOCK_TIMEOUT)),
+        ("idle_in_transaction_session_timeout", ms(IDLE_IN_TRANSACTION_TIMEOUT)),
+    ]);
+    PgPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        // The library waits without bound for a sign of life from a connection that comes back. One
+        // whose statement was given up would take its place in the pool until TCP gives up too.
+        .after_release(|connection, _| {
+            Box::pin(async move {
+                let alive = tokio::time::timeout(RELEASE_TIMEOUT, connection.ping()).await;
+                alive.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map(|()| true)
+            })
+        })
+        .connect_lazy_with(options)
+}

@@ -1,0 +1,39 @@
+//! Postgres, which holds the truth.
+//!
+//! # Lock order
+//!
+//! Every transaction locks rows in this order, and within a table ascending by key, so that no two
+//! can wait for one another:
+//!
+//! 1. `reservations` (the sweeper skips rows that are locked instead of waiting for them)
+//! 2. `user_totals`, by `sub`
+//! 3. `idempotency_keys`: inserting a key waits for whoever is about to decide the same one
+//! 4. `sectors`, by `sector_id`: shared, by the items' foreign key; for themselves when an operator
+//!    renames one
+//! 5. `sector_stock`, by `sector_id`: the hot rows, last and for the shortest time
+//!
+//! A hold's own new rows (reservation and items) wait for nobody; that its items share-lock
+//! `sectors` before its key is recorded cannot close a circle, because whoever locks `sectors` for
+//! themselves never asks for a key. Operators' changes take the event's row first, which keeps them
+//! apart from one another; the sale only reads that row.
+//!
+//! # What holds where
+//!
+//! A place is not sold twice because of the condition in `take_stock.sql`, with the table's CHECKs
+//! behind it; a key has one outcome because of the primary key of `idempotency_keys`; a hold leaves
+//! `held` once because of the condition in `leave_held.sql` and `expire.sql`. Time is Postgres'.
+
+pub mod admin;
+mod connect;
+mod error;
+pub mod expire;
+pub mod idempotency;
+pub mod migrate;
+pub mod read;
+pub mod reserve;
+mod settle;
+pub mod transaction;
+pub mod transition;
+
+pub use connect::Store;
+pub use error::StoreError;

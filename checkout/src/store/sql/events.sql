@@ -1,0 +1,5 @@
+-- The newest events. $1 how many
+SELECT event_id, name, max_per_user, max_quantity_per_request, hold_ttl_seconds, currency
+FROM events
+ORDER BY created_at DESC, event_id
+LIMIT $1
