@@ -12,6 +12,7 @@
 //! | [`health`] | `/healthz` and `/readyz` |
 //! | [`settings`] | configuration both services read |
 //! | [`secret`] | keys and tokens as they come from the environment |
+//! | [`signals`] | what the two services say to each other through Redis |
 //! | [`telemetry`] | logs and metrics |
 
 pub mod admission;
@@ -24,4 +25,5 @@ pub mod redis;
 pub mod secret;
 pub mod serve;
 pub mod settings;
+pub mod signals;
 pub mod telemetry;

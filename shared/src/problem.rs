@@ -19,6 +19,7 @@ pub enum Code {
     InvalidRequest,
     InvalidToken,
     NotAdmitted,
+    AccessCode,
     NotFound,
     MethodNotAllowed,
     NotReady,
@@ -49,6 +50,7 @@ impl Code {
             Self::InvalidRequest => (S::BAD_REQUEST, "invalid_request", "Invalid request"),
             Self::InvalidToken => (S::UNAUTHORIZED, "invalid_token", "Token missing or invalid"),
             Self::NotAdmitted => (S::FORBIDDEN, "not_admitted", "Not admitted"),
+            Self::AccessCode => (S::FORBIDDEN, "access_code", "An access code is needed"),
             Self::NotFound => (S::NOT_FOUND, "not_found", "Not found"),
             Self::MethodNotAllowed => {
                 (S::METHOD_NOT_ALLOWED, "method_not_allowed", "Method not allowed")

@@ -8,7 +8,11 @@
 pub mod app;
 mod error;
 mod http;
+pub mod identities;
+pub mod keys;
 pub mod node;
+pub mod own;
+pub mod polls;
 pub mod presence;
 pub mod queue;
 pub mod rooms;

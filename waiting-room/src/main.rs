@@ -4,19 +4,20 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 
-use anyhow::Context;
-use clap::Parser;
+use anyhow::{Context, ensure};
 use shared::admission::SigningKey;
 use shared::serve::{Listeners, shutdown_signal};
-use shared::telemetry;
-use waiting_room::settings::Keygen;
+use shared::{settings, telemetry};
+use waiting_room::queue::{Draw, Seed};
+use waiting_room::settings::{Keygen, VerifyDraw};
 use waiting_room::{Cli, Command, Settings};
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    match Cli::parse().command {
+    match settings::parse::<Cli>().command {
         Command::Serve(settings) => serve(*settings).await,
         Command::Keygen(keygen) => write_new_key(&keygen),
+        Command::VerifyDraw(published) => verify_draw(&published),
     }
 }
 
@@ -40,4 +41,20 @@ fn write_new_key(keygen: &Keygen) -> anyhow::Result<()> {
         .open(&keygen.output)
         .and_then(|mut file| file.write_all(pem.as_bytes()))
         .with_context(|| format!("{} cannot be written", keygen.output.display()))
+}
+
+#[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
+fn verify_draw(published: &VerifyDraw) -> anyhow::Result<()> {
+    let seed = Seed::from_hex(&published.seed).context("--seed must be 64 hex digits")?;
+    ensure!(
+        seed.commitment().eq_ignore_ascii_case(&published.commitment),
+        "the seed is not the one that was committed to: its SHA-256 is {}",
+        seed.commitment()
+    );
+    ensure!(published.number >= 1, "--number must be a queue number: 1 or more");
+    let rank = Draw::new(&seed, &published.beacon, published.n).rank(published.number);
+    let how = if published.number <= published.n { "drawn" } else { "after the drawn, by arrival" };
+    println!("the seed is the one that was committed to");
+    println!("number {} has rank {rank} ({how})", published.number);
+    Ok(())
 }

@@ -5,9 +5,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use shared::ids::EventId;
+use tokio::sync::watch;
 
-use crate::queue::{Movement, RoomSettings};
-use crate::store::Snapshot;
+use crate::own::Own;
+use crate::polls::Polls;
+use crate::queue::{Draw, History, Look, Movement, Pace, Person, RoomSettings, Seed, there_ahead};
+use crate::store::{OwnToken, Snapshot};
 
 /// A view older than this is called stale: four ticks have failed.
 const STALE_AFTER: Duration = Duration::from_secs(1);
@@ -21,6 +24,15 @@ pub struct Room {
     pub snapshot: Snapshot,
     /// How the serving counter has moved.
     pub movement: Movement,
+    /// When tokens were issued.
+    pub history: History,
+    /// What was decided here and the store may lose.
+    pub own: Arc<Own>,
+    /// Who has asked for his place lately.
+    pub polls: Arc<Polls>,
+    /// Counts the looks at which anything that people are told had changed.
+    pub changes: watch::Sender<u64>,
+    draw: Option<Draw>,
     read_at: Instant,
 }
 
@@ -30,22 +42,110 @@ impl Room {
     /// # Errors
     /// When the settings in the store are not readable.
     pub fn after(before: Option<&Self>, snapshot: Snapshot) -> Result<Self, serde_json::Error> {
-        let same_settings = before.filter(|before| {
-            (before.snapshot.epoch, before.snapshot.version) == (snapshot.epoch, snapshot.version)
-        });
-        let settings = match same_settings {
+        let same = before.filter(|before| before.snapshot.config == snapshot.config);
+        let settings = match same {
             Some(before) => before.settings.clone(),
-            None => Arc::new(serde_json::from_str(&snapshot.config)?),
+            None => Arc::new(serde_json::from_str::<RoomSettings>(&snapshot.config)?),
         };
         let mut movement = before.map(|before| before.movement.clone()).unwrap_or_default();
-        movement.note(snapshot.now_ms, snapshot.serving);
-        Ok(Self { settings, snapshot, movement, read_at: Instant::now() })
+        movement.note(Look {
+            now_ms: snapshot.now_ms,
+            called_total: snapshot.called_total,
+            tokens_total: snapshot.tokens_total,
+            active: snapshot.active,
+        });
+        let mut history = before.map(|before| before.history.clone()).unwrap_or_default();
+        let lease_ms = settings.session_duration_seconds * 1_000 + 60_000;
+        history.note(snapshot.now_ms, snapshot.tokens_total, lease_ms);
+        let draw = draw(&snapshot, &settings);
+        let changes = before.map(|before| before.changes.clone()).unwrap_or_default();
+        if before.is_some_and(|before| before.tells_other_than(&snapshot)) {
+            changes.send_modify(|count| *count += 1);
+        }
+        Ok(Self {
+            own: before.map(|before| before.own.clone()).unwrap_or_default(),
+            polls: before.map(|before| before.polls.clone()).unwrap_or_default(),
+            settings,
+            snapshot,
+            movement,
+            history,
+            changes,
+            draw,
+            read_at: Instant::now(),
+        })
+    }
+
+    /// The person with a queue number, as the draw has placed him.
+    pub fn person(&self, number: u64) -> Person {
+        Person::new(number, self.draw.as_ref())
+    }
+
+    /// The draw, once it has been made.
+    pub fn draw(&self) -> Option<&Draw> {
+        self.draw.as_ref()
+    }
+
+    /// How many people who are there stand before a rank and have not been called.
+    pub fn users_ahead(&self, rank: u64) -> u64 {
+        let now = &self.snapshot;
+        there_ahead(rank, now.serving, now.stretch, &now.there_by_stretch)
+    }
+
+    /// What the next call is decided from.
+    pub fn pace(&self) -> Pace {
+        let now = &self.snapshot;
+        Pace {
+            rate_per_minute: now.rate_effective,
+            free: self.settings.max_active_sessions.saturating_sub(now.active),
+            ended_in_10s: self.movement.ended_in_10s(),
+            standing: now.standing,
+            on_their_way: now.on_their_way,
+            cohort_called: now.cohort_called,
+            cohort_came: now.cohort_came,
+            gate_free_in_ms: now.gate_free_in_ms,
+            elapsed_ms: now.now_ms.saturating_sub(now.called_until_ms),
+        }
     }
 
     /// Whether the store has not answered for a while.
     pub fn is_stale(&self) -> bool {
         self.read_at.elapsed() > STALE_AFTER
     }
+
+    /// Whether the store has lost what this node has seen in it.
+    pub fn is_behind(&self, known_last_number: u64, snapshot: &Snapshot) -> bool {
+        let before = &self.snapshot;
+        snapshot.last_number < known_last_number
+            || snapshot.version < before.version
+            || snapshot.serving < before.serving
+            || snapshot.tokens_total < before.tokens_total
+    }
+
+    /// The tokens issued here whose sessions may still run.
+    pub fn own_tokens(&self) -> Vec<OwnToken> {
+        self.own.tokens(self.snapshot.now_ms)
+    }
+
+    fn tells_other_than(&self, snapshot: &Snapshot) -> bool {
+        let told = |snapshot: &Snapshot| {
+            (
+                snapshot.serving,
+                snapshot.mode,
+                snapshot.epoch,
+                snapshot.version,
+                snapshot.window_closed,
+            )
+        };
+        told(&self.snapshot) != told(snapshot)
+    }
+}
+
+fn draw(snapshot: &Snapshot, settings: &RoomSettings) -> Option<Draw> {
+    if snapshot.draw_n == 0 {
+        return None;
+    }
+    let seed = Seed::from_hex(&snapshot.seed)?;
+    Some(Draw::new(&seed, settings.beacon(), snapshot.draw_n))
 }
 
 /// All rooms. Reading takes a lock for the time of one look-up.
@@ -58,6 +158,11 @@ impl Rooms {
     /// The room of an event.
     pub fn get(&self, event: &EventId) -> Option<Arc<Room>> {
         self.by_event.read().unwrap_or_else(PoisonError::into_inner).get(event).cloned()
+    }
+
+    /// All events that have a room.
+    pub fn events(&self) -> Vec<EventId> {
+        self.by_event.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
     }
 
     /// Replaces what is known of one room.

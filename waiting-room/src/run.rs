@@ -1,19 +1,20 @@
 //! Starting and stopping the service.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
 use secrecy::ExposeSecret;
-use shared::admission::{Issuer, SigningKey};
 use shared::layers;
 use shared::ops;
 use shared::redis::Redis;
 use shared::serve::{Limits, Listeners};
 use shared::telemetry;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{self, App};
+use crate::identities::Identities;
+use crate::keys::{self, Keys};
 use crate::node;
 use crate::presence::Presence;
 use crate::queue::TicketKey;
@@ -41,16 +42,21 @@ pub async fn run(
         presence: Presence::default(),
         store: Store::new(redis.clone()),
         tickets: TicketKey::new(&settings.ticket_key).context("STANCHION_TICKET_KEY")?,
-        issuer: issuer(&settings)?,
+        issuer: Keys::load(&settings)?,
+        identities: Identities::new(&settings)?,
         secure_cookies: !settings.insecure_cookies,
+        shutdown: shutdown.clone(),
     });
 
-    // A first look, so that the first request already finds its room.
-    let background = [
-        tokio::spawn(node::tick_until(app.clone(), shutdown.clone())),
-        tokio::spawn(node::write_heartbeats_until(app.clone(), shutdown.clone())),
-    ];
-    let upkeep = tokio::spawn(telemetry::keep_metrics());
+    let mut background = JoinSet::new();
+    background.spawn(node::tick_until(app.clone(), shutdown.clone()));
+    background.spawn(node::write_heartbeats_until(app.clone(), shutdown.clone()));
+    background.spawn(telemetry::keep_metrics(shutdown.clone()));
+    background.spawn(keys::reload_at_hangup(app.clone(), settings.clone(), shutdown.clone()));
+    if let Some(user_keys) = app.identities.keys() {
+        let shutdown = shutdown.clone();
+        background.spawn(async move { user_keys.keep_fresh(shutdown).await });
+    }
 
     let public = layers::wrap(
         layers::with_fallbacks(app::public(app.clone(), &settings, &shutdown)),
@@ -68,26 +74,9 @@ pub async fn run(
     };
     listeners.serve(public, operators, limits, shutdown).await;
 
-    for task in background {
-        task.await.context("a background task panicked")?;
+    while let Some(ended) = background.join_next().await {
+        ended.context("a background task panicked")?;
     }
-    upkeep.abort();
     redis.close().await;
     Ok(())
-}
-
-fn issuer(settings: &Settings) -> anyhow::Result<Issuer> {
-    let current = signing_key(&settings.admission_key_file, "STANCHION_ADMISSION_KEY_FILE")?;
-    let next = settings
-        .admission_next_key_file
-        .as_deref()
-        .map(|path| signing_key(path, "STANCHION_ADMISSION_NEXT_KEY_FILE"))
-        .transpose()?;
-    Ok(Issuer::new(&settings.common.issuer, current, next))
-}
-
-fn signing_key(path: &Path, variable: &'static str) -> anyhow::Result<SigningKey> {
-    let pem = std::fs::read_to_string(path)
-        .with_context(|| format!("{variable}: {} cannot be read", path.display()))?;
-    SigningKey::from_pem(&pem).with_context(|| format!("{variable}: {}", path.display()))
 }

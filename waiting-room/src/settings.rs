@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use http::HeaderName;
+use reqwest::Url;
 use shared::secret::HmacKey;
 use shared::settings::Common;
 
@@ -24,6 +25,28 @@ pub enum Command {
     Serve(Box<Settings>),
     /// Make a new Ed25519 key to sign admission tokens with.
     Keygen(Keygen),
+    /// Recompute a rank of the draw from what has been published, without any server.
+    VerifyDraw(VerifyDraw),
+}
+
+/// What has been published about a draw, and whom to look up.
+#[derive(Debug, Args)]
+pub struct VerifyDraw {
+    /// The seed, published after the opening: 64 hex digits.
+    #[arg(long)]
+    pub seed: String,
+    /// The commitment, published before it: 64 hex digits. The seed is checked against it.
+    #[arg(long)]
+    pub commitment: String,
+    /// How many people were drawn.
+    #[arg(long)]
+    pub n: u64,
+    /// The public value that was mixed in, if one was named.
+    #[arg(long, default_value = "")]
+    pub beacon: String,
+    /// The queue number to look up.
+    #[arg(long)]
+    pub number: u64,
 }
 
 /// Where a new key goes.
@@ -70,6 +93,36 @@ pub struct Settings {
         value_name = "STANCHION_ADMISSION_NEXT_KEY_FILE"
     )]
     pub admission_next_key_file: Option<PathBuf>,
+
+    /// File with the key that signed them before: published still, until its tokens are dead.
+    #[arg(
+        long,
+        env = "STANCHION_ADMISSION_PREVIOUS_KEY_FILE",
+        value_name = "STANCHION_ADMISSION_PREVIOUS_KEY_FILE"
+    )]
+    pub admission_previous_key_file: Option<PathBuf>,
+
+    /// URL of the keys (JWKS: EdDSA, ES256, RS256) of the shop's user tokens, for rooms with
+    /// identity: jwt.
+    #[arg(
+        long,
+        env = "STANCHION_IDENTITY_JWKS_URL",
+        value_name = "STANCHION_IDENTITY_JWKS_URL",
+        conflicts_with = "identity_jwks_file"
+    )]
+    pub identity_jwks_url: Option<Url>,
+
+    /// The same as a file.
+    #[arg(long, env = "STANCHION_IDENTITY_JWKS_FILE", value_name = "STANCHION_IDENTITY_JWKS_FILE")]
+    pub identity_jwks_file: Option<PathBuf>,
+
+    /// The iss that user tokens must have. Left out: any.
+    #[arg(long, env = "STANCHION_IDENTITY_ISSUER", value_name = "STANCHION_IDENTITY_ISSUER")]
+    pub identity_issuer: Option<String>,
+
+    /// The aud that user tokens must have. Left out: any.
+    #[arg(long, env = "STANCHION_IDENTITY_AUDIENCE", value_name = "STANCHION_IDENTITY_AUDIENCE")]
+    pub identity_audience: Option<String>,
 
     /// Key of the queue tickets: at least 64 hex digits, the same on every node.
     #[arg(

@@ -8,17 +8,31 @@ use super::claims::{AUDIENCE, AdmissionClaims};
 use super::key::{KeyError, SigningKey};
 use crate::ids::{EventId, Subject};
 
-/// Signs with the current key; publishes the current and the next one, so that verifiers know the
-/// next key before it is first used.
+/// Signs with the current key; publishes it and the others, so that verifiers know the next key
+/// before it is first used, and the previous ones until their tokens are dead.
 pub struct Issuer {
     iss: String,
     keys: Vec<SigningKey>,
 }
 
 impl Issuer {
-    /// `iss` names this deployment; the verifier expects the same.
-    pub fn new(iss: impl Into<String>, current: SigningKey, next: Option<SigningKey>) -> Self {
-        Self { iss: iss.into(), keys: std::iter::once(current).chain(next).collect() }
+    /// `iss` names this deployment; the verifier expects the same. `others` are published and sign
+    /// nothing new: the next key, and the previous one.
+    pub fn new(
+        iss: impl Into<String>,
+        current: SigningKey,
+        others: impl IntoIterator<Item = SigningKey>,
+    ) -> Self {
+        Self { iss: iss.into(), keys: std::iter::once(current).chain(others).collect() }
+    }
+
+    /// Takes over the keys of an earlier issuer that this one does not have.
+    pub fn keep(&mut self, before: &Self) {
+        for key in &before.keys {
+            if !self.keys.iter().any(|known| known.kid() == key.kid()) {
+                self.keys.push(key.clone());
+            }
+        }
     }
 
     /// The name of the key that new tokens are signed with.

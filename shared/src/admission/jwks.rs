@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, JwkSet};
-use jsonwebtoken::{DecodingKey, Header};
+use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, JwkSet, KeyAlgorithm};
+use jsonwebtoken::{Algorithm, DecodingKey, Header};
 use reqwest::Url;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
@@ -19,7 +19,16 @@ const REFRESH_INTERVAL_MIN: Duration = Duration::from_secs(5);
 const REFRESH_INTERVAL: Duration = Duration::from_secs(60);
 const FETCH_TIMEOUT: Duration = Duration::from_secs(2);
 
-type Keys = HashMap<String, DecodingKey>;
+type Keys = HashMap<String, VerifyingKey>;
+
+/// A public key, and the one algorithm it is used with.
+#[derive(Clone)]
+pub struct VerifyingKey {
+    /// Decided by the key, never by a token.
+    pub algorithm: Algorithm,
+    /// The key.
+    pub key: DecodingKey,
+}
 
 /// Why the keys could not be read. The ones known before stay in use.
 #[derive(Debug, thiserror::Error)]
@@ -33,12 +42,12 @@ pub enum JwksError {
     /// The file is not a JWKS.
     #[error("the JWKS file is not a key set")]
     Parse(#[from] serde_json::Error),
-    /// No Ed25519 key with a `kid` was in the set.
-    #[error("the key set has no Ed25519 key with a kid")]
+    /// No key that can be used was in the set.
+    #[error("the key set has no key with a kid for EdDSA, ES256 or RS256")]
     Empty,
 }
 
-/// A set of Ed25519 public keys by `kid`, refreshed from its origin.
+/// A set of public keys by `kid`, refreshed from its origin.
 pub struct JwksSource {
     origin: Origin,
     keys: RwLock<Arc<Keys>>,
@@ -78,7 +87,7 @@ impl JwksSource {
     }
 
     /// The key a token names, from memory; an unknown name asks the origin once, at a bounded rate.
-    pub(super) async fn key(&self, header: &Header) -> Option<DecodingKey> {
+    pub async fn key(&self, header: &Header) -> Option<VerifyingKey> {
         let kid = header.kid.as_deref()?;
         if let Some(key) = self.snapshot().get(kid) {
             return Some(key.clone());
@@ -105,7 +114,7 @@ impl JwksSource {
     pub async fn keep_fresh(&self, shutdown: CancellationToken) {
         loop {
             if let Err(error) = self.refresh().await {
-                tracing::warn!(error = %error, "admission keys not refreshed, keeping the known ones");
+                tracing::warn!(error = %error, "keys not refreshed, keeping the known ones");
             }
             let pause =
                 if self.is_loaded() { REFRESH_INTERVAL } else { Duration::from_millis(500) };
@@ -124,7 +133,7 @@ impl JwksSource {
         }
         *last_attempt = Some(Instant::now());
         if let Err(error) = self.refresh().await {
-            tracing::warn!(error = %error, "admission keys not refreshed for an unknown kid");
+            tracing::warn!(error = %error, "keys not refreshed for an unknown kid");
         }
     }
 
@@ -137,12 +146,27 @@ fn usable(set: &JwkSet) -> Result<Keys, JwksError> {
     let keys: Keys = set
         .keys
         .iter()
-        .filter_map(|jwk| match &jwk.algorithm {
-            AlgorithmParameters::OctetKeyPair(pair) if pair.curve == EllipticCurve::Ed25519 => {
-                Some((jwk.common.key_id.clone()?, DecodingKey::from_jwk(jwk).ok()?))
-            }
-            _ => None,
+        .filter_map(|jwk| {
+            let key =
+                VerifyingKey { algorithm: algorithm(jwk)?, key: DecodingKey::from_jwk(jwk).ok()? };
+            Some((jwk.common.key_id.clone()?, key))
         })
         .collect();
     if keys.is_empty() { Err(JwksError::Empty) } else { Ok(keys) }
+}
+
+fn algorithm(jwk: &Jwk) -> Option<Algorithm> {
+    match &jwk.algorithm {
+        AlgorithmParameters::OctetKeyPair(pair) if pair.curve == EllipticCurve::Ed25519 => {
+            Some(Algorithm::EdDSA)
+        }
+        AlgorithmParameters::EllipticCurve(point) if point.curve == EllipticCurve::P256 => {
+            Some(Algorithm::ES256)
+        }
+        AlgorithmParameters::RSA(_) => match jwk.common.key_algorithm {
+            None | Some(KeyAlgorithm::RS256) => Some(Algorithm::RS256),
+            Some(_) => None,
+        },
+        _ => None,
+    }
 }

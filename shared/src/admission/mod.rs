@@ -12,6 +12,6 @@ mod verifier;
 
 pub use claims::{AUDIENCE, AdmissionClaims, LEEWAY_SECONDS};
 pub use issuer::Issuer;
-pub use jwks::{JwksError, JwksSource};
+pub use jwks::{JwksError, JwksSource, VerifyingKey};
 pub use key::{KeyError, SigningKey};
 pub use verifier::{Rejected, Verifier};

@@ -53,7 +53,7 @@ impl Verifier {
             return Err(if self.keys.is_loaded() { Rejected::Invalid } else { Rejected::NoKeys });
         };
         let claims: AdmissionClaims =
-            decode(token, &key, &self.validation).map_err(|_| Rejected::Invalid)?.claims;
+            decode(token, &key.key, &self.validation).map_err(|_| Rejected::Invalid)?.claims;
         // The library leaves `iat` unchecked.
         if claims.iat > get_current_timestamp() + LEEWAY_SECONDS {
             return Err(Rejected::Invalid);

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use serde::Serialize;
-use shared::admission::AdmissionClaims;
+use shared::admission::{AdmissionClaims, Issuer};
 use shared::problem::{Code, Problem};
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -17,7 +17,8 @@ use super::place::turn_is_over;
 use super::visitor::Visitor;
 use crate::app::App;
 use crate::error::{Error, no_event};
-use crate::store::{Admission, Claimed};
+use crate::queue::OnStoreError;
+use crate::store::{Admission, Claimed, OwnToken};
 
 #[derive(Serialize)]
 struct AdmissionBody {
@@ -32,10 +33,24 @@ pub(crate) async fn claim(
     State(app): State<Arc<App>>,
     visitor: Visitor,
 ) -> Result<Response, Error> {
-    let kid = app.issuer.current_kid();
-    match app.store.claim(&visitor.event, visitor.person, Uuid::now_v7(), kid).await? {
-        Claimed::Issued(admission) => admitted(&app, visitor, &admission, StatusCode::CREATED),
-        Claimed::Again(admission) => admitted(&app, visitor, &admission, StatusCode::OK),
+    let issuer = app.issuer.current();
+    let jti = Uuid::now_v7();
+    let claimed = if visitor.is_without_place() {
+        without_place(&visitor, jti, issuer.current_kid())?
+    } else {
+        app.store.claim(&visitor.event, visitor.person, jti, issuer.current_kid()).await?
+    };
+    match claimed {
+        Claimed::Issued { admission, issued_ms } => {
+            let number = visitor.person.number;
+            if number != 0 {
+                let token = OwnToken { number, issued_ms, admission: admission.clone() };
+                visitor.room.own.issued(token);
+            }
+            admitted(&issuer, visitor, &admission, StatusCode::CREATED)
+        }
+        Claimed::Again(admission) => admitted(&issuer, visitor, &admission, StatusCode::OK),
+        Claimed::SoldOut => Err(Problem::new(Code::SoldOut, "Everything is sold.").into()),
         Claimed::GateFull { reason, wait_ms } => Err(gate_full(&reason, wait_ms).into()),
         Claimed::NotCalled => {
             Err(Problem::new(Code::NotReady, "You have not been called yet.").into())
@@ -51,8 +66,22 @@ pub(crate) async fn claim(
     }
 }
 
+/// Somebody who was let in without a place, as long as the store does not answer and the operator wants
+/// it so. By this node's clock: there is no other.
+fn without_place(visitor: &Visitor, jti: Uuid, kid: &str) -> Result<Claimed, Error> {
+    let settings = &visitor.room.settings;
+    if settings.on_store_error == OnStoreError::Closed || !visitor.room.is_stale() {
+        // The store is back: now he can have a place.
+        return Ok(Claimed::Over);
+    }
+    let iat = u64::try_from(OffsetDateTime::now_utc().unix_timestamp()).unwrap_or_default();
+    let exp = iat + settings.session_duration_seconds;
+    let admission = Admission { jti, kid: kid.to_owned(), iat, exp };
+    Ok(Claimed::Issued { admission, issued_ms: iat * 1_000 })
+}
+
 fn admitted(
-    app: &App,
+    issuer: &Issuer,
     visitor: Visitor,
     admission: &Admission,
     status: StatusCode,
@@ -60,9 +89,9 @@ fn admitted(
     let Visitor { event, room, ticket, .. } = visitor;
     let times = (admission.iat, admission.exp);
     let claims: AdmissionClaims =
-        app.issuer.claims(ticket.sub, event, ticket.number, admission.jti, times);
+        issuer.claims(ticket.sub, event, ticket.number, admission.jti, times);
     let body = AdmissionBody {
-        admission_token: app.issuer.sign(&claims, &admission.kid)?,
+        admission_token: issuer.sign(&claims, &admission.kid)?,
         expires_at: expiry(admission.exp)?,
         checkout_url: room.settings.checkout_url.clone(),
     };
@@ -82,6 +111,7 @@ fn gate_full(reason: &str, wait_ms: u64) -> Problem {
         "cap" => "You are next, as soon as somebody leaves the checkout.",
         "paused" => "Nobody is let in at the moment. You stay called.",
         "closed" => "The waiting room is closed.",
+        "restoring" => "One moment: the waiting room is being restored. You stay called.",
         _ => "Nobody is let in yet. You stay called.",
     };
     // Somebody may leave long before the first lease ends.

@@ -2,81 +2,177 @@
 
 use std::sync::Arc;
 
-use axum::Json;
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderMap, StatusCode, header};
+use serde::Deserialize;
 use shared::ids::{EventId, Subject};
 use shared::problem::{Code, Problem};
+use shared::redis::RedisError;
 use uuid::Uuid;
 
 use super::answer::{PlaceBody, Status, personal, place_of, waiting};
-use super::visitor::{InRoom, Visitor, set_cookie, ticket};
+use super::cookie;
+use super::visitor::{InRoom, Visitor, reclaim, ticket};
 use crate::app::App;
 use crate::error::{Error, no_event};
-use crate::queue::{Mode, Person, Position, Ticket, position};
-use crate::store::Joined;
+use crate::queue::{Identity, Mode, OnStoreError, Position, Ticket, position};
+use crate::rooms::Room;
+use crate::store::{Join, Joined, Number};
 
 /// How long somebody is asked to wait before he tries a full queue again, in seconds.
 const FULL_RETRY_SECONDS: u64 = 30;
 
-/// 201 with a new place, or 200 with the one that the ticket says. Who has missed his turn is
-/// called again by this.
+/// What a join may say of itself. Without a body it says nothing.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct JoinBody {
+    /// A random id of this join: sent again within a minute, it gets the same number.
+    #[serde(default)]
+    join_id: Option<Uuid>,
+    /// An access code.
+    #[serde(default)]
+    access_code: Option<String>,
+    /// The shop's user token, where the room tells people apart by it.
+    #[serde(default)]
+    user_token: Option<String>,
+}
+
+/// 201 with a new place, or 200 with the one that the person has. Who has missed his turn is called
+/// again by this.
 pub(crate) async fn join(
     State(app): State<Arc<App>>,
     InRoom { event, room }: InRoom,
     headers: HeaderMap,
+    body: Bytes,
 ) -> Result<Response, Error> {
-    if let Some(ticket) = ticket(&app, &event, &room, &headers) {
-        let person = Person::fifo(ticket.number);
-        let visitor = Visitor { event: event.clone(), room: room.clone(), ticket, person };
+    let body = parse(&body)?;
+    if let Some(ticket) = ticket(&app, &event, &headers) {
+        let visitor = Visitor::new(event.clone(), room.clone(), ticket);
+        reclaim(&app, &visitor).await?;
         if let Some(body) = known(&app, &visitor).await? {
             return respond(&app, &event, StatusCode::OK, body);
         }
     }
-    let (ticket, person) = new_place(&app, &event).await?;
-    let users_ahead = match position(person.rank, room.snapshot.serving) {
-        Position::Waiting { users_ahead } => users_ahead,
-        Position::Called => 0,
+    let (ticket, status) = match new_place(&app, &event, &room, &body).await {
+        Err(Error::Store(error)) => (without_place(&event, &room, error)?, StatusCode::CREATED),
+        place => place?,
     };
-    respond(&app, &event, StatusCode::CREATED, waiting(&room, person, users_ahead, ticket))
+    let visitor = Visitor::new(event.clone(), room, ticket);
+    if status == StatusCode::OK
+        && let Some(body) = known(&app, &visitor).await?
+    {
+        return respond(&app, &event, status, body);
+    }
+    let body = match position(visitor.person.rank, visitor.room.snapshot.serving) {
+        // A new place is behind the counter; this node's view may be of a moment later.
+        Position::Waiting { .. } if !visitor.ticket.priority => {
+            let ahead = visitor.room.users_ahead(visitor.person.rank);
+            waiting(&app, &visitor, ahead)?
+        }
+        _ if visitor.ticket.priority => waiting(&app, &visitor, 0)?,
+        _ => place_of(&app, &visitor).await?.ok_or_else(Problem::internal)?,
+    };
+    respond(&app, &event, status, body)
 }
 
-/// The place of somebody who brings a ticket; `None` when that turn is over for good.
+fn parse(body: &[u8]) -> Result<JoinBody, Problem> {
+    if body.is_empty() {
+        return Ok(JoinBody::default());
+    }
+    serde_json::from_slice(body).map_err(|error| Problem::invalid_request(format!("{error}.")))
+}
+
+/// The place of somebody who has one; `None` when that turn is over for good.
 async fn known(app: &App, visitor: &Visitor) -> Result<Option<PlaceBody>, Error> {
     app.presence.note(&visitor.event, visitor.person);
-    let text = app.tickets.sign(&visitor.ticket)?;
-    let body = place_of(app, visitor, text.clone()).await?;
+    let body = place_of(app, visitor).await?;
     if body.as_ref().is_some_and(|body| body.status == Status::Missed) {
         app.store.recall(&visitor.event, visitor.person).await?;
-        return place_of(app, visitor, text).await;
+        return place_of(app, visitor).await;
     }
     Ok(body)
 }
 
-async fn new_place(app: &App, event: &EventId) -> Result<(String, Person), Error> {
-    match app.store.join(event).await? {
-        Joined::Joined { number, epoch, iat } => {
-            let sub: Subject =
-                Uuid::new_v4().to_string().parse().map_err(|_| Problem::internal())?;
-            let ticket = Ticket { event: event.clone(), number, sub, epoch, iat };
-            Ok((app.tickets.sign(&ticket)?, Person::fifo(number)))
+async fn new_place(
+    app: &App,
+    event: &EventId,
+    room: &Room,
+    body: &JoinBody,
+) -> Result<(Ticket, StatusCode), Error> {
+    let user = match room.settings.identity {
+        Identity::Anonymous => None,
+        Identity::Jwt => Some(app.identities.verify(body.user_token.as_deref()).await?),
+    };
+    let join_id = body.join_id.map(|id| id.to_string()).unwrap_or_default();
+    let join = Join {
+        identity: user.as_ref().map_or("", Subject::as_str),
+        join_id: &join_id,
+        access_code: body.access_code.as_deref().unwrap_or_default(),
+    };
+    let (number, status) = match app.store.join(event, join).await? {
+        Joined::Joined(number) => (number, StatusCode::CREATED),
+        Joined::Again(number) => (number, StatusCode::OK),
+        Joined::Full => return Err(full().into()),
+        Joined::Refused { mode } => return Err(refused(mode).into()),
+        Joined::CodeMissing => {
+            return Err(Problem::new(
+                Code::AccessCode,
+                "This room is for people with an access code.",
+            )
+            .into());
         }
-        Joined::Full => Err(Problem::new(Code::QueueFull, "The queue is full at the moment.")
-            .with_status(StatusCode::SERVICE_UNAVAILABLE)
-            .retry_after_seconds(FULL_RETRY_SECONDS)
-            .into()),
-        Joined::Refused { mode } => Err(refused(mode).into()),
-        Joined::NoRoom => Err(no_event()),
+        Joined::CodeInvalid => {
+            return Err(
+                Problem::new(Code::AccessCode, "The access code is unknown or used up.").into()
+            );
+        }
+        Joined::NoRoom => return Err(no_event()),
+    };
+    room.own.joined(number.number);
+    let Number { number, epoch, iat, priority } = number;
+    let sub = match user {
+        Some(user) => user,
+        // The same join has the same person: the id is as random as a new one would be.
+        None => anonymous(body.join_id.unwrap_or_else(Uuid::new_v4))?,
+    };
+    Ok((Ticket { event: event.clone(), number, sub, epoch, iat, priority, ahead: None }, status))
+}
+
+/// A ticket without a number, where the operator has chosen to let people through while the store
+/// does not answer.
+fn without_place(event: &EventId, room: &Room, error: RedisError) -> Result<Ticket, Error> {
+    if room.settings.on_store_error == OnStoreError::Closed {
+        return Err(error.into());
     }
+    let (epoch, iat) = (room.snapshot.epoch, room.snapshot.now_ms / 1_000);
+    let sub = anonymous(Uuid::new_v4())?;
+    Ok(Ticket { event: event.clone(), number: 0, sub, epoch, iat, priority: false, ahead: None })
+}
+
+/// A person of whom nothing is known. Never the id itself: who sees a token must not learn how to join
+/// as that person.
+fn anonymous(id: Uuid) -> Result<Subject, Problem> {
+    let name = Uuid::new_v5(&Uuid::NAMESPACE_OID, id.as_bytes());
+    name.to_string().parse().map_err(|_| Problem::internal())
+}
+
+fn full() -> Problem {
+    Problem::new(Code::QueueFull, "The queue is full at the moment.")
+        .with_status(StatusCode::SERVICE_UNAVAILABLE)
+        .retry_after_seconds(FULL_RETRY_SECONDS)
 }
 
 fn refused(mode: Mode) -> Problem {
-    let detail = match mode {
-        Mode::Draining => "The queue takes nobody new; who is in it is still served.",
-        _ => "The waiting room is closed.",
-    };
-    Problem::new(Code::Closed, detail)
+    match mode {
+        Mode::SoldOut => Problem::new(Code::SoldOut, "Everything is sold."),
+        Mode::Draining => {
+            Problem::new(Code::Closed, "The queue takes nobody new; who is in it is still served.")
+        }
+        Mode::Scheduled => Problem::new(Code::Closed, "The waiting room has not opened yet."),
+        _ => Problem::new(Code::Closed, "The waiting room is closed."),
+    }
 }
 
 fn respond(
@@ -85,6 +181,6 @@ fn respond(
     status: StatusCode,
     body: PlaceBody,
 ) -> Result<Response, Error> {
-    let cookie: HeaderValue = set_cookie(app, event, &body.ticket)?;
-    Ok(personal((status, [(header::SET_COOKIE, cookie)], Json(body)).into_response()))
+    let cookie = cookie::set(app, event, &body.ticket)?;
+    Ok(personal((status, [(header::SET_COOKIE, cookie)], axum::Json(body)).into_response()))
 }

@@ -7,7 +7,8 @@ use axum::response::{IntoResponse, Response};
 use http::{StatusCode, header};
 
 use super::answer::personal;
-use super::visitor::{Visitor, clear_cookie};
+use super::cookie;
+use super::visitor::Visitor;
 use crate::app::App;
 use crate::error::Error;
 
@@ -17,6 +18,7 @@ pub(crate) async fn leave(
     visitor: Visitor,
 ) -> Result<Response, Error> {
     app.store.leave(&visitor.event, visitor.person).await?;
-    let cookie = clear_cookie(&app, &visitor.event)?;
+    visitor.room.own.left(visitor.person.number);
+    let cookie = cookie::clear(&app, &visitor.event)?;
     Ok(personal((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response()))
 }

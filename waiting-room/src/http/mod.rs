@@ -3,6 +3,8 @@
 pub(crate) mod admin;
 pub(crate) mod answer;
 pub(crate) mod claim;
+pub(crate) mod cookie;
+pub(crate) mod draw;
 pub(crate) mod heartbeat;
 pub(crate) mod join;
 pub(crate) mod join_limit;
@@ -12,4 +14,5 @@ pub(crate) mod page;
 pub(crate) mod place;
 pub(crate) mod readiness;
 pub(crate) mod status;
+pub(crate) mod stream;
 pub(crate) mod visitor;

@@ -4,27 +4,41 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
+use http::header;
 use shared::problem::{Code, Problem};
 
 use super::answer::{personal, place_of};
+use super::cookie;
 use super::visitor::Visitor;
 use crate::app::App;
 use crate::error::Error;
 
-/// 200 with my place; 410 `missed` when the turn is over for good and only a new join helps.
+/// 200 with my place; 410 `missed` when the turn is over for good and only a new join helps; 429 when
+/// it is asked for much earlier than told.
 pub(crate) async fn place(
     State(app): State<Arc<App>>,
     visitor: Visitor,
 ) -> Result<Response, Error> {
-    let ticket = app.tickets.sign(&visitor.ticket)?;
-    match place_of(&app, &visitor, ticket).await? {
-        Some(body) => Ok(personal(Json(body))),
-        None => Err(turn_is_over().into()),
+    let Some(body) = place_of(&app, &visitor).await? else { return Err(turn_is_over().into()) };
+    if let Err(left_ms) = visitor.room.polls.admit(visitor.person.number, body.poll_after_ms) {
+        return Err(too_early(left_ms).into());
     }
+    let changed = body.users_ahead != visitor.ticket.ahead.unwrap_or(u64::MAX);
+    let mut answer = personal(Json(&body));
+    if changed {
+        let cookie = cookie::set(&app, &visitor.event, &body.ticket)?;
+        answer.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    Ok(answer.into_response())
 }
 
 /// 410: the session has ended, or the place was given up.
 pub(crate) fn turn_is_over() -> Problem {
     Problem::new(Code::Missed, "This turn is over. Join again for a new place.")
+}
+
+fn too_early(left_ms: u64) -> Problem {
+    Problem::new(Code::RateLimited, "You asked much earlier than poll_after_ms said.")
+        .retry_after_seconds(left_ms.div_ceil(1_000))
 }

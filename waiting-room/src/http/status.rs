@@ -1,14 +1,14 @@
 //! `GET /v1/events/{event}/status`: the public view, the same bytes for everybody.
 
 use axum::Json;
-use axum::response::IntoResponse;
-use http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use shared::ids::EventId;
 use time::OffsetDateTime;
 
 use super::visitor::InRoom;
-use crate::queue::{EstimatedWait, Mode};
+use crate::queue::{EstimatedWait, Mode, QueueingMethod};
 use crate::rooms::Room;
 
 #[derive(Serialize)]
@@ -16,38 +16,68 @@ struct StatusBody<'a> {
     event: &'a EventId,
     name: &'a str,
     status: Mode,
+    queueing_method: QueueingMethod,
     serving: u64,
     last_number: u64,
     waiting: u64,
+    /// How many are there, each count for `stretch` ranks behind `serving`: from this and his rank
+    /// everybody can tell how many are ahead of him.
+    stretch: u64,
+    there_by_stretch: &'a [u64],
     /// The wait of somebody who joined now.
     estimated_wait_seconds: Option<EstimatedWait>,
     admission_rate_per_minute: u64,
+    effective_rate_per_minute: u64,
+    /// Why people are called as fast as they are: `configured_rate`, `checkout_busy`,
+    /// `checkout_full`, `all_in_baskets`, or the status when nobody is called.
+    reason: &'static str,
     #[serde(with = "time::serde::rfc3339::option")]
     opens_at: Option<OffsetDateTime>,
     stale: bool,
 }
 
-/// 200, cacheable for a second.
-pub(crate) async fn status(InRoom { event, room }: InRoom) -> impl IntoResponse {
-    let cache = (header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=1"));
-    ([cache], Json(body(&event, &room)).into_response())
+/// 200, cacheable for a second; 304 to whoever has it already.
+pub(crate) async fn status(InRoom { event, room }: InRoom, headers: HeaderMap) -> Response {
+    let tag = tag(&room);
+    let fixed = [
+        (header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=1")),
+        (header::ETAG, tag.clone()),
+    ];
+    let has_it = headers.get(header::IF_NONE_MATCH).is_some_and(|known| *known == tag);
+    if has_it {
+        return (StatusCode::NOT_MODIFIED, fixed).into_response();
+    }
+    (fixed, Json(body(&event, &room))).into_response()
+}
+
+/// A view is named by the moment of the store at which it was taken, the same on all nodes that have
+/// seen the same.
+fn tag(room: &Room) -> HeaderValue {
+    let text = format!(
+        "\"{:x}-{:x}-{}\"",
+        room.snapshot.epoch,
+        room.snapshot.now_ms,
+        u8::from(room.is_stale())
+    );
+    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("\"\""))
 }
 
 fn body<'a>(event: &'a EventId, room: &'a Room) -> StatusBody<'a> {
     let (settings, now) = (&room.settings, &room.snapshot);
-    let estimate = match now.mode {
-        Mode::Open => room.movement.estimate(now.waiting),
-        _ => None,
-    };
     StatusBody {
         event,
         name: &settings.name,
         status: now.mode,
+        queueing_method: settings.queueing_method,
         serving: now.serving,
         last_number: now.last_number,
         waiting: now.waiting,
-        estimated_wait_seconds: estimate,
+        stretch: now.stretch,
+        there_by_stretch: &now.there_by_stretch,
+        estimated_wait_seconds: room.estimate(now.waiting),
         admission_rate_per_minute: settings.admission_rate_per_minute,
+        effective_rate_per_minute: now.rate_effective,
+        reason: room.reason(),
         opens_at: settings.opens_at,
         stale: room.is_stale(),
     }

@@ -1,5 +1,8 @@
 //! The queue's arithmetic: pure, without I/O, clock or async.
 
+mod crowd;
+mod draw;
+mod history;
 mod mode;
 mod pacing;
 mod position;
@@ -7,9 +10,12 @@ mod settings;
 mod ticket;
 mod wait;
 
+pub use crowd::there_ahead;
+pub use draw::{ALGORITHM, Draw, Seed};
+pub use history::{History, Issued};
 pub use mode::{Control, Mode};
-pub use pacing::people_to_call;
+pub use pacing::{Call, Pace};
 pub use position::{Person, Position, position};
-pub use settings::{InvalidSettings, RoomSettings};
+pub use settings::{Access, Identity, InvalidSettings, OnStoreError, QueueingMethod, RoomSettings};
 pub use ticket::{Ticket, TicketKey};
-pub use wait::{EstimatedWait, Movement};
+pub use wait::{EstimatedWait, Look, Movement};

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
+    /// Announced: nobody may join yet.
+    Scheduled,
     /// Before the opening: people gather, nobody is called.
     PreQueue,
     /// People are called and let in.
@@ -14,6 +16,8 @@ pub enum Mode {
     Paused,
     /// Nobody new may join; who is in the queue is served.
     Draining,
+    /// Nothing is left to sell: nobody may join, nobody is let in.
+    SoldOut,
     /// Over: nobody may join, nobody is let in.
     Closed,
 }
@@ -22,7 +26,9 @@ impl Mode {
     /// The word on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Scheduled => "scheduled",
             Self::PreQueue => "pre_queue",
+            Self::SoldOut => "sold_out",
             Self::Open => "open",
             Self::Paused => "paused",
             Self::Draining => "draining",

@@ -1,18 +1,20 @@
 //! Where somebody stands, from his rank and the room's counters.
 
+use super::draw::Draw;
+
 /// One person in the queue of one room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Person {
     /// The queue number: given once, never changes.
     pub number: u64,
-    /// The order of being called. With `fifo` it is the number.
+    /// The order of being called: drawn, or the number itself.
     pub rank: u64,
 }
 
 impl Person {
-    /// Somebody in a first-come-first-served queue.
-    pub fn fifo(number: u64) -> Self {
-        Self { number, rank: number }
+    /// The person with a number, where there has been a draw or not.
+    pub fn new(number: u64, draw: Option<&Draw>) -> Self {
+        Self { number, rank: draw.map_or(number, |draw| draw.rank(number)) }
     }
 
     pub(crate) fn arguments(self) -> Vec<String> {

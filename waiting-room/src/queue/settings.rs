@@ -18,7 +18,14 @@ pub struct RoomSettings {
         skip_serializing_if = "Option::is_none"
     )]
     pub opens_at: Option<OffsetDateTime>,
-    /// In which order people are called.
+    /// From when on people may join; left out: at once.
+    #[serde(
+        default,
+        with = "time::serde::rfc3339::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub pre_queue_at: Option<OffsetDateTime>,
+    /// In which order people are called. Default `random`: who came before the opening is drawn.
     #[serde(default)]
     pub queueing_method: QueueingMethod,
     /// Tokens issued in any 60 seconds at most, 1 to 600,000. Default 600.
@@ -36,6 +43,16 @@ pub struct RoomSettings {
     /// People waiting at once at most, 1 to 100,000,000. Left out: no bound but that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_queue_length: Option<u64>,
+    /// A public value, named here in advance, that is mixed into the draw so that not even the
+    /// operator can choose its outcome: "the hash of Bitcoin block 900000", 1 to 200 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draw_beacon: Option<String>,
+    /// That value, once it is known, 1 to 1,000 characters. The room does not open before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draw_beacon_value: Option<String>,
+    /// Who may join. Default everybody.
+    #[serde(default)]
+    pub access: Access,
     /// How one person is told from another.
     #[serde(default)]
     pub identity: Identity,
@@ -49,13 +66,42 @@ pub struct RoomSettings {
     pub on_store_error: OnStoreError,
 }
 
-/// In which order people are called.
+/// In which order people are called, if at all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueingMethod {
-    /// First come, first served.
+    /// Who comes before the opening is drawn at random, who comes later follows in order of arrival.
     #[default]
+    Random,
+    /// First come, first served, also before the opening.
     Fifo,
+    /// The room is off: everybody is let through at once, without rate and cap.
+    Passthrough,
+    /// Nobody is let in.
+    Reject,
+}
+
+impl QueueingMethod {
+    /// The word on the wire and in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::Fifo => "fifo",
+            Self::Passthrough => "passthrough",
+            Self::Reject => "reject",
+        }
+    }
+}
+
+/// Who may join.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// Everybody; who brings a priority code goes to the priority lane.
+    #[default]
+    Open,
+    /// Only who brings an access code.
+    InviteOnly,
 }
 
 /// How one person is told from another.
@@ -65,6 +111,8 @@ pub enum Identity {
     /// By the browser's cookie.
     #[default]
     Anonymous,
+    /// By the shop's own user token: the same user always has the same number.
+    Jwt,
 }
 
 /// What join and claim do while Redis does not answer.
@@ -74,6 +122,8 @@ pub enum OnStoreError {
     /// Answer 503 with Retry-After.
     #[default]
     Closed,
+    /// Let people through without a place: rate and cap do not hold then.
+    Open,
 }
 
 mod defaults {
@@ -114,8 +164,23 @@ impl RoomSettings {
         if !address_fits || self.checkout_url.contains('#') {
             return wrong("checkout_url", "an http(s) URL without a fragment");
         }
-        if self.opens_at.is_some_and(|at| at.unix_timestamp() < 0) {
-            return wrong("opens_at", "a time after 1970");
+        for (field, at) in [("opens_at", self.opens_at), ("pre_queue_at", self.pre_queue_at)] {
+            if at.is_some_and(|at| at.unix_timestamp() < 0) {
+                return wrong(field, "a time after 1970");
+            }
+        }
+        if self.pre_queue_at > self.opens_at && self.opens_at.is_some() {
+            return wrong("pre_queue_at", "before opens_at");
+        }
+        let length = |text: &Option<String>| text.as_ref().map_or(1, |text| text.chars().count());
+        if !(1..=200).contains(&length(&self.draw_beacon)) {
+            return wrong("draw_beacon", "1 to 200 characters");
+        }
+        if !(1..=1_000).contains(&length(&self.draw_beacon_value)) {
+            return wrong("draw_beacon_value", "1 to 1,000 characters");
+        }
+        if self.draw_beacon_value.is_some() && self.draw_beacon.is_none() {
+            return wrong("draw_beacon", "named before its value is given");
         }
         let within = [
             ("admission_rate_per_minute", self.admission_rate_per_minute, 1..=600_000),
@@ -127,10 +192,33 @@ impl RoomSettings {
         within.into_iter().try_for_each(|(field, value, range)| bounded(field, value, &range))
     }
 
-    /// The opening in milliseconds since the Unix epoch; 0 when it is open from the start.
-    pub fn opens_at_ms(&self) -> i128 {
-        self.opens_at.map_or(0, |at| at.unix_timestamp_nanos() / 1_000_000)
+    /// The fields that the store's scripts read, with their values.
+    pub fn for_scripts(&self) -> [(&'static str, String); 10] {
+        let flag = |on: bool| if on { "1" } else { "0" }.to_owned();
+        let beacon_missing = self.draw_beacon.is_some() && self.draw_beacon_value.is_none();
+        [
+            ("opens_at_ms", milliseconds(self.opens_at)),
+            ("pre_queue_at_ms", milliseconds(self.pre_queue_at)),
+            ("method", self.queueing_method.as_str().to_owned()),
+            ("beacon_missing", flag(beacon_missing)),
+            ("invite_only", flag(self.access == Access::InviteOnly)),
+            ("rate_per_minute", self.admission_rate_per_minute.to_string()),
+            ("sessions_max", self.max_active_sessions.to_string()),
+            ("claim_window_ms", (self.claim_window_seconds * 1_000).to_string()),
+            ("session_seconds", self.session_duration_seconds.to_string()),
+            ("queue_length_max", self.max_queue_length.unwrap_or(0).to_string()),
+        ]
     }
+
+    /// What is mixed into the draw beside the seed.
+    pub fn beacon(&self) -> &str {
+        self.draw_beacon_value.as_deref().unwrap_or_default()
+    }
+}
+
+/// Milliseconds since the Unix epoch; 0 = at once.
+fn milliseconds(at: Option<OffsetDateTime>) -> String {
+    at.map_or(0, |at| at.unix_timestamp_nanos() / 1_000_000).to_string()
 }
 
 fn bounded(
@@ -162,7 +250,7 @@ mod tests {
         assert_eq!(settings.max_active_sessions, 1_000);
         assert_eq!(settings.claim_window_seconds, 120);
         assert_eq!(settings.session_duration_seconds, 600);
-        assert_eq!(settings.opens_at_ms(), 0);
+        assert_eq!(settings.queueing_method, QueueingMethod::Random);
     }
 
     #[test]

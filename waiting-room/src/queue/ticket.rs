@@ -22,6 +22,12 @@ pub struct Ticket {
     pub epoch: u64,
     /// When, in seconds since the Unix epoch.
     pub iat: u64,
+    /// In the priority lane.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub priority: bool,
+    /// The fewest users ahead that its holder was told: what is shown to him never rises.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<u64>,
 }
 
 /// Signs and reads tickets (JWS, HS256).
@@ -73,7 +79,7 @@ mod tests {
 
     fn ticket() -> Ticket {
         let (event, sub) = ("demo".parse().expect("a slug"), "somebody".parse().expect("a name"));
-        Ticket { event, number: 7, sub, epoch: 1, iat: 1 }
+        Ticket { event, number: 7, sub, epoch: 1, iat: 1, priority: false, ahead: None }
     }
 
     #[test]

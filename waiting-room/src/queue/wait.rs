@@ -1,4 +1,4 @@
-//! The estimated wait, from how the serving counter has really moved.
+//! The estimated wait, from how people have really been called.
 
 use std::collections::VecDeque;
 
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 const WINDOW_MS: u64 = 60_000;
 /// Less than this is no measurement.
 const WINDOW_MS_MIN: u64 = 5_000;
-/// One sample a second is kept.
-const SAMPLE_INTERVAL_MS: u64 = 1_000;
+/// One look a second is kept.
+const INTERVAL_MS: u64 = 1_000;
 
 /// A wait in whole seconds, as a range: a single figure would claim what nobody knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,35 +20,60 @@ pub struct EstimatedWait {
     pub max: u64,
 }
 
-/// The counter's recent movement, by the store's clock.
+/// A room's counters at one moment of the store's time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// Milliseconds since the Unix epoch.
+    pub now_ms: u64,
+    /// People called in all; absent ones, who are passed over, not counted.
+    pub called_total: u64,
+    /// Tokens issued in all.
+    pub tokens_total: u64,
+    /// Sessions at that moment.
+    pub active: u64,
+}
+
+/// The last minute of a room.
 #[derive(Debug, Clone, Default)]
 pub struct Movement {
-    samples: VecDeque<(u64, u64)>,
+    looks: VecDeque<Look>,
 }
 
 impl Movement {
-    /// Notes where the counter stood at a moment.
-    pub fn note(&mut self, now_ms: u64, serving: u64) {
-        if self.samples.back().is_some_and(|&(at, _)| now_ms < at + SAMPLE_INTERVAL_MS) {
+    /// Notes where the counters stood.
+    pub fn note(&mut self, look: Look) {
+        if self.looks.back().is_some_and(|last| look.now_ms < last.now_ms + INTERVAL_MS) {
             return;
         }
-        self.samples.push_back((now_ms, serving));
-        while self.samples.front().is_some_and(|&(at, _)| at + WINDOW_MS < now_ms) {
-            self.samples.pop_front();
+        self.looks.push_back(look);
+        while self.looks.front().is_some_and(|first| first.now_ms + WINDOW_MS < look.now_ms) {
+            self.looks.pop_front();
         }
     }
 
-    /// The wait of somebody with that many before him; `None` while nothing can be said.
+    /// The wait of somebody with that many people before him; `None` while nothing can be said.
     pub fn estimate(&self, users_ahead: u64) -> Option<EstimatedWait> {
-        let (&(from_ms, from), &(to_ms, to)) = (self.samples.front()?, self.samples.back()?);
-        let (moved, took_ms) = (to.checked_sub(from)?, to_ms.checked_sub(from_ms)?);
-        if moved == 0 || took_ms < WINDOW_MS_MIN {
+        let (from, to) = (self.looks.front()?, self.looks.back()?);
+        let called = to.called_total.checked_sub(from.called_total)?;
+        let took_ms = to.now_ms.checked_sub(from.now_ms)?;
+        if called == 0 || took_ms < WINDOW_MS_MIN {
             return None;
         }
-        let expected_ms = u128::from(users_ahead + 1) * u128::from(took_ms) / u128::from(moved);
+        let expected_ms = u128::from(users_ahead + 1) * u128::from(took_ms) / u128::from(called);
         let expected = u64::try_from(expected_ms / 1_000).ok()?;
         // The count of n arrivals scatters by √n; a quarter to each side covers 16 and more.
         Some(EstimatedWait { min: expected - expected / 4, max: expected + expected / 4 + 2 })
+    }
+
+    /// How many sessions ended in the last ten seconds.
+    pub fn ended_in_10s(&self) -> u64 {
+        let Some(to) = self.looks.back() else { return 0 };
+        let from =
+            self.looks.iter().rev().take_while(|look| look.now_ms + 10_500 > to.now_ms).last();
+        from.map_or(0, |from| {
+            let begun = to.tokens_total.saturating_sub(from.tokens_total);
+            (from.active + begun).saturating_sub(to.active)
+        })
     }
 }
 
@@ -56,33 +81,40 @@ impl Movement {
 mod tests {
     use super::*;
 
-    #[test]
-    fn nothing_is_claimed_before_the_counter_was_seen_to_move() {
+    fn movement(seconds: u64, called: impl Fn(u64) -> u64) -> Movement {
         let mut movement = Movement::default();
-        assert_eq!(movement.estimate(10), None);
-        for second in 0..30 {
-            movement.note(second * 1_000, 40);
+        for second in 0..=seconds {
+            let called_total = called(second);
+            let look =
+                Look { now_ms: second * 1_000, called_total, tokens_total: second * 5, active: 40 };
+            movement.note(look);
         }
-        assert_eq!(movement.estimate(10), None);
+        movement
+    }
+
+    #[test]
+    fn nothing_is_claimed_before_people_were_seen_to_be_called() {
+        assert_eq!(Movement::default().estimate(10), None);
+        assert_eq!(movement(30, |_| 40).estimate(10), None);
+        assert_eq!(movement(3, |second| second * 10).estimate(10), None);
     }
 
     #[test]
     fn the_measured_movement_gives_the_wait() {
-        let mut movement = Movement::default();
-        for second in 0..=30 {
-            movement.note(second * 1_000, second * 10);
-        }
+        let movement = movement(30, |second| second * 10);
         assert_eq!(movement.estimate(599), Some(EstimatedWait { min: 45, max: 77 }));
         assert_eq!(movement.estimate(0), Some(EstimatedWait { min: 0, max: 2 }));
     }
 
     #[test]
     fn only_the_last_minute_counts() {
-        let mut movement = Movement::default();
-        for second in 0..=300u64 {
-            let serving = if second < 200 { 0 } else { (second - 200) * 10 };
-            movement.note(second * 1_000, serving);
-        }
+        let movement = movement(300, |second| second.saturating_sub(200) * 10);
         assert_eq!(movement.estimate(99), Some(EstimatedWait { min: 8, max: 14 }));
+    }
+
+    #[test]
+    fn sessions_that_ended_are_those_begun_and_no_longer_there() {
+        assert_eq!(movement(30, |_| 0).ended_in_10s(), 50);
+        assert_eq!(Movement::default().ended_in_10s(), 0);
     }
 }

@@ -1,8 +1,8 @@
 -- The gate: issues one admission, or says why not. Never more than the rate in any 60 seconds,
 -- never more than the cap at once, however many people were called and however they come.
 -- ARGV   queue number, rank, jti, kid, leeway in seconds
--- Answers {outcome = "issued" | "again", jti, kid, iat, exp}
---       | {outcome = "not_called" | "missed" | "over" | "no_room"}
+-- Answers {outcome = "issued", jti, kid, iat, exp, issued_ms} | {outcome = "again", jti, kid, iat, exp}
+--       | {outcome = "not_called" | "missed" | "over" | "sold_out" | "no_room"}
 --       | {outcome = "gate_full", reason = "rate" | "cap" | mode, wait_ms}
 local person, rank, jti, kid = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local leeway = tonumber(ARGV[5])
@@ -16,8 +16,11 @@ if made then
   return answer(old)
 end
 if redis.call('GETBIT', SPENT, person) == 1 then return answer({outcome = 'over'}) end
-if rank > number('serving') then return answer({outcome = 'not_called'}) end
+local current = mode()
+if current == 'sold_out' then return answer({outcome = 'sold_out'}) end
+if not is_called(person, rank) then return answer({outcome = 'not_called'}) end
 if not window_is_open(person, rank) then return answer({outcome = 'missed'}) end
+redis.call('SETBIT', CAME, rank, 1)
 
 -- Whoever finds the gate full stays called.
 local function gate_full(reason, wait_ms)
@@ -25,7 +28,27 @@ local function gate_full(reason, wait_ms)
   return answer({outcome = 'gate_full', reason = reason, wait_ms = math.ceil(wait_ms)})
 end
 
-local current = mode()
+local function let_through(due)
+  local iat = math.floor(now / 1000)
+  local exp = iat + number('session_seconds')
+  local admission = {jti = jti, kid = kid, iat = iat, exp = exp}
+  redis.call('HSET', ADMISSIONS, person, cjson.encode(admission))
+  redis.call('ZADD', SESSIONS, (exp + leeway) * 1000, person)
+  redis.call('RPUSH', ISSUED, now)
+  redis.call('HSET', ROOM, 'next_token_due_ms', string.format('%.3f', due))
+  redis.call('HINCRBY', ROOM, 'tokens_total', 1)
+  redis.call('SETBIT', SPENT, person, 1)
+  redis.call('ZREM', STANDING, person)
+  redis.call('ZREM', RECALLED, person)
+  set_present(rank, 0)
+  admission.outcome, admission.issued_ms = 'issued', now
+  return answer(admission)
+end
+
+-- After a lost store, until every node has said what it alone knows.
+if now < number('shut_until_ms') then return gate_full('restoring', number('shut_until_ms') - now) end
+if room.method == 'passthrough' and current ~= 'paused' and current ~= 'closed' then return let_through(now) end
+if room.method == 'reject' then return gate_full('closed', 5000) end
 if current ~= 'open' and current ~= 'draining' then return gate_full(current, 5000) end
 
 if redis.call('ZCARD', SESSIONS) >= number('sessions_max') then
@@ -34,35 +57,22 @@ if redis.call('ZCARD', SESSIONS) >= number('sessions_max') then
 end
 
 -- The rolling minute, exactly: the times of the tokens of the last 60 seconds.
-local rate = number('rate_per_minute')
+local rate = number('rate_effective')
 while true do
   local oldest = redis.call('LINDEX', ISSUED, 0)
   if not oldest or tonumber(oldest) > now - 60000 then break end
   redis.call('LPOP', ISSUED)
 end
 local issued = redis.call('LLEN', ISSUED)
-if issued >= rate then
-  local frees = redis.call('LINDEX', ISSUED, issued - rate)
+if issued >= number('rate_per_minute') then
+  local frees = redis.call('LINDEX', ISSUED, issued - number('rate_per_minute'))
   return gate_full('rate', tonumber(frees) + 60000 - now)
 end
 
 -- And smoothly (GCRA, ITU-T I.371 annex A): at most one second's worth at once, and nothing saved
--- up while nobody came.
+-- up while nobody came. A rate that pressure has lowered acts here.
 local interval_ms = 60000 / rate
 local tolerance_ms = (math.max(1, rate / 60) - 1) * interval_ms
 local due = math.max(number('next_token_due_ms'), now)
 if due - now > tolerance_ms then return gate_full('rate', due - now - tolerance_ms) end
-
-local iat = math.floor(now / 1000)
-local exp = iat + number('session_seconds')
-local made_now = {jti = jti, kid = kid, iat = iat, exp = exp}
-redis.call('HSET', ADMISSIONS, person, cjson.encode(made_now))
-redis.call('ZADD', SESSIONS, (exp + leeway) * 1000, person)
-redis.call('RPUSH', ISSUED, now)
-redis.call('HSET', ROOM, 'next_token_due_ms', string.format('%.3f', due + interval_ms))
-redis.call('HINCRBY', ROOM, 'tokens_total', 1)
-redis.call('SETBIT', SPENT, person, 1)
-redis.call('ZREM', STANDING, person)
-set_present(rank, 0)
-made_now.outcome = 'issued'
-return answer(made_now)
+return let_through(due + interval_ms)

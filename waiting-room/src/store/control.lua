@@ -1,7 +1,8 @@
 -- Sets what the operator wants: open, paused, draining or closed.
--- ARGV   the word
+-- ARGV   who, the word
 -- Answers {changed}, false when there is no such room
 if not room.epoch then return answer({changed = false}) end
-redis.call('HSET', ROOM, 'control', ARGV[1])
+audit(ARGV[1], 'control', room.control, ARGV[2])
+redis.call('HSET', ROOM, 'control', ARGV[2])
 redis.call('HINCRBY', ROOM, 'version', 1)
 return answer({changed = true})

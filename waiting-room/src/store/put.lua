@@ -1,16 +1,21 @@
 -- Creates a room or changes its settings; what is in the queue stays.
--- ARGV   version that the caller has seen (0 = any), config as JSON, then the fields that scripts
---        read: opens_at_ms, rate_per_minute, sessions_max, claim_window_ms, session_seconds,
---        queue_length_max (0 = none)
+-- ARGV   who, version that the caller has seen (0 = any), a new seed in hex, config as JSON, then pairs
+--        of the fields that scripts read and their values
 -- Answers {outcome = "created" | "changed" | "overtaken"}
-local expected = tonumber(ARGV[1])
+local who, expected, seed, config = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 if expected ~= 0 and expected ~= number('version') then return answer({outcome = 'overtaken'}) end
 
 local created = not room.epoch
 if created then
-  redis.call('HSET', ROOM, 'epoch', now, 'control', 'open', 'last_number', 0, 'serving', 0, 'presence_since_ms', now)
+  redis.call('HSET', ROOM, 'epoch', now, 'control', 'open', 'last_number', 0, 'serving', 0, 'seed', seed,
+    'presence_since_ms', now, 'recent_since_ms', now, 'called_until_ms', now)
 end
-redis.call('HSET', ROOM, 'config', ARGV[2], 'opens_at_ms', ARGV[3], 'rate_per_minute', ARGV[4],
-  'sessions_max', ARGV[5], 'claim_window_ms', ARGV[6], 'session_seconds', ARGV[7], 'queue_length_max', ARGV[8])
+audit(who, created and 'create' or 'change', room.config or '', config)
+redis.call('HSET', ROOM, 'config', config, unpack(ARGV, 5))
+local rate = tonumber(redis.call('HGET', ROOM, 'rate_per_minute'))
+-- A new rate holds at once, unless pressure keeps it lower.
+if created or number('rate_effective') >= number('rate_per_minute') or number('rate_effective') > rate then
+  redis.call('HSET', ROOM, 'rate_effective', rate)
+end
 redis.call('HINCRBY', ROOM, 'version', 1)
 return answer({outcome = created and 'created' or 'changed'})

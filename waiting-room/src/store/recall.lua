@@ -3,8 +3,8 @@
 -- ARGV   queue number, rank
 -- Answers {outcome = "recalled" | "unchanged"}
 local person, rank = ARGV[1], tonumber(ARGV[2])
-if rank <= number('serving') and redis.call('GETBIT', SPENT, person) == 0 and not window_is_open(person, rank) then
-  redis.call('ZADD', STANDING, now, person)
+if is_called(person, rank) and redis.call('GETBIT', SPENT, person) == 0 and not window_is_open(person, rank) then
+  redis.call('ZADD', RECALLED, now, person)
   return answer({outcome = 'recalled'})
 end
 return answer({outcome = 'unchanged'})

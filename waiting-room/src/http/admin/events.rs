@@ -8,13 +8,13 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use shared::ids::EventId;
-use shared::problem::{Code, Json, Path, Problem};
+use shared::problem::{Code, Json, Path, Problem, Query};
 
 use crate::app::App;
 use crate::error::{Error, no_event};
 use crate::node;
-use crate::queue::{Mode, RoomSettings};
-use crate::store::{Put, Snapshot};
+use crate::queue::{Identity, Mode, RoomSettings, Seed};
+use crate::store::{Put, Snapshot, Tick};
 
 /// Attempts at a change that others keep overtaking.
 const PATCH_ATTEMPTS: usize = 5;
@@ -30,7 +30,7 @@ pub(crate) struct RoomBody {
     serving: u64,
     last_number: u64,
     waiting: u64,
-    called: u64,
+    called_total: u64,
     active_sessions: u64,
     tokens_total: u64,
 }
@@ -52,7 +52,7 @@ impl RoomBody {
             serving: now.serving,
             last_number: now.last_number,
             waiting: now.waiting,
-            called: now.called,
+            called_total: now.called_total,
             active_sessions: now.active,
             tokens_total: now.tokens_total,
         }
@@ -61,7 +61,7 @@ impl RoomBody {
 
 /// Reads a room from the store and calls nobody.
 pub(crate) async fn current(app: &App, event: &EventId) -> Result<Current, Error> {
-    let snapshot = app.store.tick(event, 0, 0).await?.ok_or_else(no_event)?;
+    let snapshot = app.store.tick(event, Tick::default()).await?.ok_or_else(no_event)?;
     let settings =
         serde_json::from_str(&snapshot.config).map_err(shared::redis::RedisError::from)?;
     Ok(Current { settings, snapshot })
@@ -89,7 +89,14 @@ pub(crate) async fn put(
     Json(settings): Json<RoomSettings>,
 ) -> Result<impl IntoResponse, Error> {
     settings.validate()?;
-    let created = matches!(app.store.put(&event, &settings, None).await?, Put::Created);
+    if settings.identity == Identity::Jwt && !app.identities.is_configured() {
+        return Err(Problem::invalid_request(
+            "identity: jwt needs STANCHION_IDENTITY_JWKS_URL or STANCHION_IDENTITY_KEY_FILE.",
+        )
+        .into());
+    }
+    let created =
+        matches!(app.store.put(&event, &settings, None, &new_seed()?).await?, Put::Created);
     let status = if created { StatusCode::CREATED } else { StatusCode::OK };
     changed(&app, &event).await.map(|body| (status, body))
 }
@@ -128,7 +135,7 @@ async fn merge(app: &App, event: &EventId, changes: &Map<String, Value>) -> Resu
         let Current { settings, snapshot } = current(app, event).await?;
         let settings = merged(&settings, changes)?;
         settings.validate()?;
-        match app.store.put(event, &settings, Some(snapshot.version)).await? {
+        match app.store.put(event, &settings, Some(snapshot.version), &new_seed()?).await? {
             Put::Overtaken => {}
             Put::Created | Put::Changed => return Ok(()),
         }
@@ -158,4 +165,34 @@ async fn changed(app: &App, event: &EventId) -> Result<axum::Json<RoomBody>, Err
     let current = current(app, event).await?;
     tracing::info!(event = %event, version = current.snapshot.version, "room changed");
     Ok(axum::Json(RoomBody::new(event, &current)))
+}
+
+/// A draw's secret, should the room be new.
+fn new_seed() -> Result<Seed, Problem> {
+    let mut bytes = [0; 32];
+    aws_lc_rs::rand::fill(&mut bytes).map_err(|_| Problem::internal())?;
+    Ok(Seed::new(bytes))
+}
+
+/// The query of `GET …/audit`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AuditQuery {
+    /// How many changes, 1 to 1,000. Default 100.
+    count: Option<u32>,
+}
+
+/// 200 with the last changes, newest first.
+pub(crate) async fn audit(
+    State(app): State<Arc<App>>,
+    Path(event): Path<EventId>,
+    Query(query): Query<AuditQuery>,
+) -> Result<impl IntoResponse, Error> {
+    let count = query.count.unwrap_or(100);
+    if !(1..=1_000).contains(&count) {
+        return Err(Problem::invalid_request("count must be 1 to 1000.").into());
+    }
+    current(&app, &event).await?;
+    let changes = app.store.audit(&event, count).await?;
+    Ok(axum::Json(serde_json::json!({ "changes": changes })))
 }

@@ -1,0 +1,13 @@
+//! What the tests stand on: real stores, real services on free ports, and a client.
+//!
+//! All tests of one run share a Postgres and a Redis; each has a database of its own in both, so
+//! that they run side by side. A test that stops a store starts one of its own.
+
+pub mod client;
+pub mod keys;
+pub mod ledger;
+mod resp;
+pub mod room;
+pub mod sale;
+pub mod stores;
+pub mod wait;

@@ -1,0 +1,80 @@
+//! `GET /v1/events/{event}/queue/stream`: my place as server-sent events, for people near the front.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures::stream::{self, Stream, StreamExt};
+use shared::problem::{Code, Problem};
+use tokio::sync::watch;
+
+use super::answer::{personal, place_of};
+use super::visitor::Visitor;
+use crate::app::App;
+use crate::error::Error;
+
+/// Near the front is whoever has at most this many people before him: further behind, polling costs
+/// less than an open connection.
+const USERS_AHEAD_MAX: u64 = 20_000;
+/// Proxies cut connections that are silent for a minute.
+const KEEP_ALIVE: Duration = Duration::from_secs(25);
+
+/// What one open stream keeps: who it is for, and where the room was when he was last told.
+struct Follower {
+    app: Arc<App>,
+    visitor: Visitor,
+    changes: watch::Receiver<u64>,
+    told: Option<String>,
+}
+
+/// 200 with `event: place` whenever the place has changed; 409 `not_ready` for people further behind,
+/// who poll.
+pub(crate) async fn stream(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+) -> Result<Response, Error> {
+    if visitor.room.users_ahead(visitor.person.rank) > USERS_AHEAD_MAX {
+        return Err(
+            Problem::new(Code::NotReady, "Streams are for people near the front: poll.").into()
+        );
+    }
+    if place_of(&app, &visitor).await?.is_none() {
+        return Err(super::place::turn_is_over().into());
+    }
+    let mut changes = visitor.room.changes.subscribe();
+    changes.mark_changed();
+    let shutdown = app.shutdown.clone();
+    let places = places(Follower { app, visitor, changes, told: None });
+    let sse = Sse::new(places.take_until(shutdown.cancelled_owned()))
+        .keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
+    Ok(personal(sse).into_response())
+}
+
+fn places(follower: Follower) -> impl Stream<Item = Result<Event, Infallible>> {
+    stream::unfold(follower, |mut follower| async move {
+        loop {
+            follower.changes.changed().await.ok()?;
+            follower.changes.borrow_and_update();
+            let event = follower.visitor.event.clone();
+            let room = follower.app.rooms.get(&event)?;
+            follower.visitor = Visitor::new(event, room, follower.visitor.ticket);
+            match place_of(&follower.app, &follower.visitor).await {
+                Ok(Some(body)) => {
+                    follower.visitor.ticket.ahead = Some(body.users_ahead);
+                    let text = serde_json::to_string(&body).ok()?;
+                    if follower.told.as_ref() != Some(&text) {
+                        let event = Event::default().event("place").data(&text);
+                        follower.told = Some(text);
+                        return Some((Ok(event), follower));
+                    }
+                }
+                Ok(None) => return None,
+                // The store is away: the next change tells more.
+                Err(_) => {}
+            }
+        }
+    })
+}
