@@ -8,7 +8,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/deploy/lib/packages.sh"
 cd "$root"
 
-ensure_packages rust compiler postgres redis
+ensure_packages rust compiler postgres redis faketime
 
 say "formatting"
 cargo fmt --all --check
@@ -17,4 +17,6 @@ cargo clippy --workspace --all-targets --locked -- -D warnings
 say "tests"
 # A hot sector's test holds a thousand connections open; the usual soft limit is 1024 files.
 ulimit -S -n "$(ulimit -H -n)" 2>/dev/null || true
+# Some tests signal, kill or deceive the services' own processes.
+cargo build --workspace --locked --bins
 cargo test --workspace --locked "$@"

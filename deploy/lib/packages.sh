@@ -1,7 +1,7 @@
 # Finds and installs the programs that Stanchion needs on a machine. To be sourced:
 #
 #   . deploy/lib/packages.sh
-#   ensure_packages rust compiler postgres redis chromium curl jq
+#   ensure_packages rust compiler postgres redis chromium curl jq faketime
 #
 # On Debian and Ubuntu what is missing is installed with apt-get (through sudo unless root); elsewhere
 # it is named and the script ends. No server of the distribution is started or enabled, and no
@@ -19,7 +19,8 @@ fail() {
     exit 1
 }
 
-# Makes sure that each of the named things is there: rust, compiler, postgres, redis, chromium, curl, jq.
+# Makes sure that each of the named things is there: rust, compiler, postgres, redis, chromium, curl, jq,
+# faketime.
 ensure_packages() {
     local thing
     local -a packages=() missing=() found=()
@@ -108,6 +109,7 @@ has_chromium() {
         command -v chromedriver >/dev/null
 }
 
+has_faketime() { command -v faketime >/dev/null; }
 has_curl() { command -v curl >/dev/null; }
 has_jq() { command -v jq >/dev/null; }
 
@@ -128,6 +130,7 @@ packages_redis() { printf 'redis-server\n'; }
 # Ubuntu's `chromium` is only a pointer to a snap; its driver package points there too.
 packages_chromium() { printf 'chromium\nchromium-driver\n'; }
 
+packages_faketime() { printf 'faketime\n'; }
 packages_curl() { printf 'curl\n'; }
 packages_jq() { printf 'jq\n'; }
 

@@ -5,11 +5,13 @@
 
 use std::borrow::Cow;
 
-use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
-use axum::extract::{FromRequest, FromRequestParts};
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, JsonRejection, PathRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// The stable names of what can go wrong: part of the contract, never renamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -211,6 +213,41 @@ pub struct Path<T>(pub T);
 #[derive(Debug, Clone, Copy, FromRequestParts)]
 #[from_request(via(axum::extract::Query), rejection(Problem))]
 pub struct Query<T>(pub T);
+
+/// A JSON object, or no body at all, which is the same as an empty object. Of any media type, so that a
+/// plain POST without a body needs none.
+#[derive(Debug, Clone, Copy)]
+pub struct OptionalJson<T>(pub T);
+
+impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for OptionalJson<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let body = Bytes::from_request(request, state).await?;
+        if body.is_empty() {
+            return Ok(Self(T::default()));
+        }
+        // The library reads a list of fields as an object too.
+        if body.trim_ascii_start().first() != Some(&b'{') {
+            return Err(Problem::invalid_request("The body must be a JSON object."));
+        }
+        match serde_json::from_slice(&body) {
+            Ok(value) => Ok(Self(value)),
+            Err(error) => Err(Problem::invalid_request(format!("{error}."))),
+        }
+    }
+}
+
+impl From<BytesRejection> for Problem {
+    fn from(rejection: BytesRejection) -> Self {
+        match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => {
+                Self::new(Code::PayloadTooLarge, "The request body is larger than is accepted.")
+            }
+            _ => Self::invalid_request("The request body could not be read."),
+        }
+    }
+}
 
 impl From<JsonRejection> for Problem {
     fn from(rejection: JsonRejection) -> Self {

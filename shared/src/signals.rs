@@ -6,6 +6,7 @@
 
 use std::sync::LazyLock;
 
+use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::ids::EventId;
@@ -17,13 +18,14 @@ pub const SESSIONS: &str = "sessions";
 pub const ADMISSIONS: &str = "admissions";
 /// Hash: `left`, `held`, `sold_out`, and `pressure:<instance>` as `at_ms:delay_ms`.
 pub const SIGNALS: &str = "signals";
-/// Sorted set: `jti` of ended sessions, by the time at which their token dies anyway.
+/// Sorted set: `jti:dead_at_ms` of ended sessions, by the time at which they ended, in milliseconds.
 pub const REVOKED: &str = "revoked";
 
-static END_SESSION: LazyLock<Script> =
-    LazyLock::new(|| Script::new(include_str!("end_session.lua")));
+static END_SESSIONS: LazyLock<Script> =
+    LazyLock::new(|| Script::new(include_str!("end_sessions.lua")));
 static STOCK: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("stock.lua")));
-static REVOKED_NOW: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("revoked.lua")));
+static REVOKED_SINCE: LazyLock<Script> =
+    LazyLock::new(|| Script::new(include_str!("revoked.lua")));
 
 /// A key of an event.
 pub fn key(event: &EventId, name: &str) -> String {
@@ -39,18 +41,32 @@ pub struct Session {
     pub number: u64,
 }
 
-/// Says that a session has ended: its place is free at once, and its token is revoked.
+/// A token that is refused before it is dead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct Revoked {
+    /// Its identity.
+    pub jti: Uuid,
+    /// How long it would still be good, in milliseconds.
+    pub left_ms: u64,
+}
+
+/// Says that sessions of an event have ended, at most a few hundred at once: their places are free at
+/// once, and their tokens are revoked. Gives those that were ended by this. A session that the waiting
+/// room does not know (any more) is left alone.
 ///
 /// # Errors
-/// When Redis does not answer; the session then ends with its token.
-pub async fn end_session(
+/// When Redis does not answer; the sessions then end with their tokens.
+pub async fn end_sessions(
     redis: &Redis,
     event: &EventId,
-    session: Session,
-) -> Result<(), RedisError> {
+    sessions: &[Session],
+) -> Result<Vec<Revoked>, RedisError> {
     let keys = [SESSIONS, ADMISSIONS, REVOKED].map(|name| key(event, name)).into();
-    let arguments = vec![session.number.to_string(), session.jti.to_string()];
-    redis.run::<serde::de::IgnoredAny>(&END_SESSION, keys, arguments).await.map(drop)
+    let arguments = sessions
+        .iter()
+        .flat_map(|session| [session.number.to_string(), session.jti.to_string()])
+        .collect();
+    redis.run(&END_SESSIONS, keys, arguments).await
 }
 
 /// What is left to sell of an event, and how busy one checkout is with it.
@@ -83,10 +99,28 @@ pub async fn publish(
     redis.run::<serde::de::IgnoredAny>(&STOCK, vec![key(event, SIGNALS)], arguments).await.map(drop)
 }
 
-/// The sessions whose tokens are revoked and not dead yet.
+/// Some of the tokens that are revoked.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct RevokedPage {
+    /// The tokens that are not dead yet.
+    #[serde(default)]
+    pub revoked: Vec<Revoked>,
+    /// From when on to ask next, in milliseconds of the store's time.
+    pub up_to_ms: u64,
+    /// Whether there are more already.
+    pub more: bool,
+}
+
+/// The tokens revoked since a moment of the store's time, oldest first, at most `limit`.
 ///
 /// # Errors
 /// When Redis does not answer.
-pub async fn revoked(redis: &Redis, event: &EventId) -> Result<Vec<Uuid>, RedisError> {
-    redis.run(&REVOKED_NOW, vec![key(event, REVOKED)], Vec::new()).await
+pub async fn revoked(
+    redis: &Redis,
+    event: &EventId,
+    since_ms: u64,
+    limit: u32,
+) -> Result<RevokedPage, RedisError> {
+    let arguments = vec![since_ms.to_string(), limit.to_string()];
+    redis.run(&REVOKED_SINCE, vec![key(event, REVOKED)], arguments).await
 }

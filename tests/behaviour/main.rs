@@ -3,10 +3,12 @@
 mod admission;
 mod architecture;
 mod draw;
+mod lanes;
 mod presence;
 mod queue;
 mod recovery;
 mod room_admin;
+mod room_keys;
 mod room_without_redis;
 mod sale_admin;
 mod sale_baskets;

@@ -39,6 +39,19 @@ pub fn admission() -> &'static AdmissionKeys {
     &KEYS
 }
 
+/// A shop's key for its user tokens: the private one as PEM, and the path of the public one as a JWKS.
+///
+/// # Panics
+/// When no key can be made.
+pub fn shop_user_keys() -> (String, String) {
+    let pem = SigningKey::generate_pem().expect("a key is made");
+    let key = SigningKey::from_pem(&pem).expect("the key just made is read");
+    let path = scratch().join("users.json");
+    let jwks = serde_json::json!({ "keys": [key.public()] });
+    std::fs::write(&path, jwks.to_string()).expect("the temporary directory is writable");
+    (pem, path.display().to_string())
+}
+
 fn make() -> AdmissionKeys {
     let directory = scratch();
     let pem = || SigningKey::generate_pem().expect("a key is made");

@@ -6,6 +6,7 @@
 pub mod client;
 pub mod keys;
 pub mod ledger;
+pub mod programs;
 mod resp;
 pub mod room;
 pub mod sale;

@@ -122,6 +122,12 @@ impl Person {
         Self { client: node.public.with_bearer(&self.ticket), ..self.clone() }
     }
 
+    /// The same person through another client's connection.
+    #[must_use]
+    pub fn at_client(&self, public: &Client) -> Self {
+        Self { client: public.with_bearer(&self.ticket), ..self.clone() }
+    }
+
     /// My place, as soon as it may be asked for.
     pub async fn place(&self) -> Answer {
         wait::until("a poll to be in time", async || {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 
-use crate::leash::{Exit, Launch, Leash};
+use crate::leash::{Exit, Launch, Leash, Signal};
 use crate::{logs, wait};
 
 /// How much of the log is shown when the service does not get ready.
@@ -162,6 +162,14 @@ impl Service {
     /// When it does not die.
     pub async fn kill(&self) -> anyhow::Result<()> {
         self.leash.kill().await
+    }
+
+    /// Sends it a signal.
+    ///
+    /// # Errors
+    /// When the signal is refused.
+    pub fn signal(&self, signal: Signal) -> anyhow::Result<()> {
+        self.leash.signal(signal)
     }
 
     /// Freezes it: connections stay open and nobody answers.

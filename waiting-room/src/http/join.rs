@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::body::Bytes;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
 use shared::ids::{EventId, Subject};
-use shared::problem::{Code, Problem};
+use shared::problem::{Code, OptionalJson, Problem};
 use shared::redis::RedisError;
 use uuid::Uuid;
 
@@ -45,9 +44,8 @@ pub(crate) async fn join(
     State(app): State<Arc<App>>,
     InRoom { event, room }: InRoom,
     headers: HeaderMap,
-    body: Bytes,
+    OptionalJson(body): OptionalJson<JoinBody>,
 ) -> Result<Response, Error> {
-    let body = parse(&body)?;
     if let Some(ticket) = ticket(&app, &event, &headers) {
         let visitor = Visitor::new(event.clone(), room.clone(), ticket);
         reclaim(&app, &visitor).await?;
@@ -75,13 +73,6 @@ pub(crate) async fn join(
         _ => place_of(&app, &visitor).await?.ok_or_else(Problem::internal)?,
     };
     respond(&app, &event, status, body)
-}
-
-fn parse(body: &[u8]) -> Result<JoinBody, Problem> {
-    if body.is_empty() {
-        return Ok(JoinBody::default());
-    }
-    serde_json::from_slice(body).map_err(|error| Problem::invalid_request(format!("{error}.")))
 }
 
 /// The place of somebody who has one; `None` when that turn is over for good.

@@ -17,5 +17,8 @@ local rate = tonumber(redis.call('HGET', ROOM, 'rate_per_minute'))
 if created or number('rate_effective') >= number('rate_per_minute') or number('rate_effective') > rate then
   redis.call('HSET', ROOM, 'rate_effective', rate)
 end
+-- A token that was due at the old rate is due no later than the new one has it.
+local due = math.min(number('next_token_due_ms'), now + 60000 / rate)
+redis.call('HSET', ROOM, 'next_token_due_ms', string.format('%.3f', due))
 redis.call('HINCRBY', ROOM, 'version', 1)
 return answer({outcome = created and 'created' or 'changed'})
