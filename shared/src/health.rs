@@ -3,11 +3,16 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::response::IntoResponse;
 use axum::routing::get;
+use axum::{Extension, Router};
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::UtoipaMethodRouterExt;
+use utoipa_axum::routes;
+
+use crate::docs::Calls;
 
 /// What one dependency says: ready, or why not. The reason is for operators and names no secret.
 pub type Check = Result<(), String>;
@@ -15,23 +20,41 @@ pub type Check = Result<(), String>;
 pub type Checks =
     Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Vec<(&'static str, Check)>> + Send>> + Send + Sync>;
 
-#[derive(Serialize)]
-struct Readiness {
+/// Whether the process runs.
+#[derive(Serialize, ToSchema)]
+struct Health {
+    /// Always `ok`.
+    #[schema(example = "ok")]
     status: &'static str,
+}
+
+/// Whether the service can do its work.
+#[derive(Serialize, ToSchema)]
+struct Readiness {
+    /// `ready`, `degraded` (something it can do without is missing) or `not_ready`.
+    #[schema(example = "ready")]
+    status: &'static str,
+    /// What it needs, each with what it says.
     checks: Vec<CheckAnswer>,
 }
 
-#[derive(Serialize)]
+/// What one dependency says.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Check)]
 struct CheckAnswer {
+    /// Its name.
+    #[schema(example = "redis")]
     name: &'static str,
+    /// Whether it does its part.
     ok: bool,
+    /// Why it does not, for operators.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
 
 /// Routes for both. The service is ready when every check is.
 pub fn router<S: Clone + Send + Sync + 'static>(needed: Checks) -> Router<S> {
-    router_with_useful(needed, Arc::new(|| Box::pin(async { Vec::new() })))
+    router_with_useful(needed, none())
 }
 
 /// The same, with dependencies that the service can do without: it stays ready when one of them is
@@ -41,14 +64,57 @@ pub fn router_with_useful<S: Clone + Send + Sync + 'static>(
     useful: Checks,
 ) -> Router<S> {
     Router::new()
-        .route(
-            "/healthz",
-            get(|| async { no_store(axum::Json(serde_json::json!({"status": "ok"}))) }),
-        )
-        .route("/readyz", get(move || readiness(needed.clone(), useful.clone())))
+        .route("/healthz", get(healthz))
+        .route("/readyz", get(readyz))
+        .layer(Extension(Dependencies { needed, useful }))
 }
 
-async fn readiness(needed: Checks, useful: Checks) -> impl IntoResponse {
+impl<S: Clone + Send + Sync + 'static> Calls<S> {
+    /// Adds both, as [`router_with_useful`] does.
+    #[must_use]
+    pub fn health(self, needed: Checks, useful: Checks) -> Self {
+        let dependencies = Extension(Dependencies { needed, useful });
+        self.call("GET /healthz", routes!(healthz))
+            .call("GET /readyz", routes!(readyz).layer(dependencies))
+    }
+}
+
+/// No dependencies.
+pub fn none() -> Checks {
+    Arc::new(|| Box::pin(async { Vec::new() }))
+}
+
+#[derive(Clone)]
+struct Dependencies {
+    needed: Checks,
+    useful: Checks,
+}
+
+/// Answers that the process runs.
+#[utoipa::path(
+    get,
+    path = "",
+    tag = "Service",
+    summary = "Whether the process runs",
+    responses((status = 200, description = "It does.", body = Health)),
+)]
+async fn healthz() -> impl IntoResponse {
+    no_store(axum::Json(Health { status: "ok" }))
+}
+
+/// Answers whether every dependency does its part.
+#[utoipa::path(
+    get,
+    path = "",
+    tag = "Service",
+    summary = "Whether the service can do its work",
+    responses(
+        (status = 200, description = "It can.", body = Readiness),
+        (status = 503, description = "It cannot: send nobody here.", body = Readiness),
+    ),
+)]
+async fn readyz(Extension(dependencies): Extension<Dependencies>) -> impl IntoResponse {
+    let Dependencies { needed, useful } = dependencies;
     let (needed, useful) = (needed().await, useful().await);
     let all_ok = |checks: &[(&str, Check)]| checks.iter().all(|(_, check)| check.is_ok());
     let (status, word) = match (all_ok(&needed), all_ok(&useful)) {

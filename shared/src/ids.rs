@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 /// What was wrong with an identifier.
@@ -19,8 +20,14 @@ pub enum InvalidId {
 }
 
 /// An event's slug: `[a-z0-9][a-z0-9-]{0,62}`. Cheap to clone.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schema(
+    description = "An event's name in addresses: 1 to 63 of a-z, 0-9 and `-`, not starting with `-`.",
+    value_type = String,
+    pattern = "^[a-z0-9][a-z0-9-]{0,62}$",
+    example = "demo"
+)]
 pub struct EventId(Arc<str>);
 
 /// A person, as the identity provider or the waiting room names them: the `sub` of a token.
@@ -87,7 +94,7 @@ macro_rules! uuid_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+            Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema,
         )]
         #[serde(transparent)]
         pub struct $name(pub Uuid);

@@ -10,12 +10,14 @@
 //! | [`serve`] | listeners: accept loop, limits, graceful shutdown |
 //! | [`ops`] | the bearer token of the ops listener, and `/metrics` |
 //! | [`health`] | `/healthz` and `/readyz` |
+//! | [`docs`] | `/openapi.json`, generated from the code, and the page `/docs` that shows it |
 //! | [`settings`] | configuration both services read |
 //! | [`secret`] | keys and tokens as they come from the environment |
 //! | [`signals`] | what the two services say to each other through Redis |
 //! | [`telemetry`] | logs and metrics |
 
 pub mod admission;
+pub mod docs;
 pub mod health;
 pub mod ids;
 pub mod layers;

@@ -8,6 +8,9 @@ use axum::routing::get;
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 
+use utoipa_axum::routes;
+
+use crate::docs::{self, Calls};
 use crate::layers;
 use crate::problem::{Code, Problem};
 use crate::secret::BearerToken;
@@ -17,6 +20,15 @@ use crate::telemetry;
 pub fn guarded(routes: Router, token: BearerToken) -> Router {
     layers::with_fallbacks(routes.route("/metrics", get(metrics)))
         .layer(from_fn_with_state(token, require_token))
+}
+
+/// The listener of described calls: `/metrics` and the document are added, and the token is put in front of
+/// it all, unknown paths too. Only the page `/docs` is beside it: it holds nothing, and asks for the token.
+pub fn listener(calls: Calls, token: BearerToken) -> Router {
+    let routes = calls.call("GET /metrics", routes!(metrics)).documented();
+    layers::with_fallbacks(routes)
+        .layer(from_fn_with_state(token, require_token))
+        .merge(docs::page())
 }
 
 /// The token of an `Authorization: Bearer …` header.
@@ -34,6 +46,16 @@ async fn require_token(State(token): State<BearerToken>, request: Request, next:
     }
 }
 
+/// Answers with what is counted and measured.
+#[utoipa::path(
+    get,
+    path = "",
+    tag = "Service",
+    operation_id = "prometheus",
+    summary = "Figures for Prometheus",
+    description = "Counters, gauges and histograms of this process, in the text format.",
+    responses((status = 200, description = "The figures.", body = String, content_type = "text/plain")),
+)]
 async fn metrics() -> impl IntoResponse {
     ([(CONTENT_TYPE, "text/plain; version=0.0.4")], telemetry::metrics().render())
 }

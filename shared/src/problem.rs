@@ -12,6 +12,8 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 /// The stable names of what can go wrong: part of the contract, never renamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -95,6 +97,11 @@ impl Code {
         self.parts().0
     }
 
+    /// What it means, in a few words.
+    pub fn title(self) -> &'static str {
+        self.parts().2
+    }
+
     /// The code as it stands on the wire.
     pub fn as_str(self) -> &'static str {
         self.parts().1
@@ -170,14 +177,29 @@ impl Problem {
     }
 }
 
-#[derive(Serialize)]
+/// An error answer (RFC 9457).
+#[derive(Serialize, ToSchema)]
+#[schema(as = Problem)]
 struct Body<'a> {
+    /// Names the kind of problem: `urn:stanchion:problem:` and the code.
     #[serde(rename = "type")]
     kind: String,
+    /// The same for every problem of that code.
     title: &'static str,
+    /// The HTTP status of this answer.
     status: u16,
+    /// What to do about it, for whoever called.
     detail: &'a str,
+    /// The stable name of what went wrong: part of the contract, never renamed.
     code: &'static str,
+}
+
+/// The name of an error answer's schema in the document.
+pub(crate) const SCHEMA_NAME: &str = "Problem";
+
+/// An error answer's schema.
+pub(crate) fn schema() -> RefOr<Schema> {
+    Body::schema()
 }
 
 /// The media type of every error answer.

@@ -24,8 +24,7 @@ pub const REVOKED: &str = "revoked";
 static END_SESSIONS: LazyLock<Script> =
     LazyLock::new(|| Script::new(include_str!("end_sessions.lua")));
 static STOCK: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("stock.lua")));
-static REVOKED_SINCE: LazyLock<Script> =
-    LazyLock::new(|| Script::new(include_str!("revoked.lua")));
+static REVOKED_SINCE: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("revoked.lua")));
 
 /// A key of an event.
 pub fn key(event: &EventId, name: &str) -> String {

@@ -143,7 +143,7 @@ async fn in_no_rolling_minute_are_more_tokens_issued_than_the_rate() {
 #[tokio::test(flavor = "multi_thread")]
 async fn boundary_rank_serving_is_in_and_the_next_is_not() {
     let node = single(&[]).await;
-    let settings = json!({"max_active_sessions": 1, "admission_rate_per_minute": 60});
+    let settings = json!({"max_active_sessions": 1, "admission_rate_per_minute": 1});
     node.create("sale", &settings).await.expect(201);
     let (first, second) = (node.join("sale").await, node.join("sale").await);
     first.called().await;
@@ -236,4 +236,61 @@ async fn closed_and_draining_rooms_take_nobody_new() {
     person.admitted().await;
     node.ops.post("/v1/admin/events/sale/close").await.expect(200);
     node.public.post("/v1/events/sale/queue").await.expect_problem(409, "closed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_forged_ticket_stays_forged_after_any_refresh() {
+    let node = single(&[]).await;
+    node.create("sale", &json!({})).await.expect(201);
+    let person = node.join("sale").await;
+    let (head, signature) = person.ticket.rsplit_once('.').expect("three parts");
+    let forged_signature: String = signature.chars().rev().collect();
+    let forged = node.public.with_bearer(format!("{head}.{forged_signature}"));
+    forged.get("/v1/events/sale/queue").await.expect_problem(401, "invalid_token");
+    // Whoever joins with it is a new person, and what he gets in exchange is his own.
+    let joined = forged.post("/v1/events/sale/queue").await.expect(201);
+    assert_eq!(joined.number("number"), 2);
+    for _ in 0..3 {
+        forged.post("/v1/events/sale/admission").await.expect_problem(401, "invalid_token");
+        forged.post("/v1/events/sale/queue/heartbeat").await.expect_problem(401, "invalid_token");
+    }
+    assert_eq!(person.rejoin().await.expect(200).number("number"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn credit_is_not_saved_up_while_nobody_waits() {
+    let node = single(&[]).await;
+    node.create("sale", &json!({"admission_rate_per_minute": 60})).await.expect(201);
+    let first = node.join("sale").await;
+    first.admitted().await;
+    // Nobody comes for some ticks: long enough for several tokens, had they been saved.
+    let seen = async || node.ops.get("/v1/admin/events/sale/metrics").await.number("at_ms");
+    let idle_from = seen().await;
+    wait::until("some time to pass for the store", async || {
+        (seen().await >= idle_from + 5_000).then_some(())
+    })
+    .await;
+    let people = join_all((0..10).map(|_| node.join("sale"))).await;
+    people[0].called().await;
+    let claims = join_all(people.iter().map(|person| person.claim())).await;
+    let through = claims.iter().filter(|claim| claim.status == 201).count();
+    assert!(through <= 1, "{through} at once after an idle time");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn gaps_in_the_numbers_stop_nothing() {
+    let node = single(&[]).await;
+    let settings =
+        json!({"claim_window_seconds": 5, "max_active_sessions": 2, "session_duration_seconds": 1});
+    node.create("sale", &settings).await.expect(201);
+    let mut people = Vec::new();
+    for _ in 0..12 {
+        people.push(node.join("sale").await);
+    }
+    for person in people.iter().step_by(2) {
+        assert_eq!(person.leave().await.status, 204);
+    }
+    for person in people.iter().skip(1).step_by(2) {
+        person.admitted().await;
+    }
 }

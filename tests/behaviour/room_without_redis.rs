@@ -48,3 +48,35 @@ async fn a_redis_that_may_forget_people_is_not_ready() {
     .await;
     assert_eq!(answer.str("status"), "not_ready");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_room_that_opens_on_a_store_error_lets_people_through_without_a_place() {
+    let mut redis = stores::own_redis(&stores::scratch()).await;
+    let node = RoomNode::start(&redis.url(), &[]).await;
+    node.create("open", &json!({"on_store_error": "open"})).await.expect(201);
+    node.create("shut", &json!({"on_store_error": "closed"})).await.expect(201);
+    let before = node.join("open").await;
+    redis.stop().await.expect("Redis stops");
+    wait::until("the node to notice", async || {
+        let status = node.public.get("/v1/events/open/status").await.expect(200);
+        (status.json()["stale"] == json!(true)).then_some(())
+    })
+    .await;
+    node.public.post("/v1/events/shut/queue").await.expect_problem(503, "unavailable");
+    let person = node.join("open").await;
+    assert_eq!(person.number, 0);
+    assert_eq!(person.status().await, "ready");
+    let token = person.claim().await.expect(201).str("admission_token");
+    assert!(!token.is_empty());
+
+    redis.restart().await.expect("Redis starts again");
+    wait::until("the node to see Redis again", async || {
+        let status = node.public.get("/v1/events/open/status").await.expect(200);
+        (status.json()["stale"] == json!(false)).then_some(())
+    })
+    .await;
+    // From here on there are places again: his ticket is none.
+    person.claim().await.expect_problem(410, "missed");
+    assert_eq!(person.rejoin().await.expect(201).number("number"), 2);
+    assert_eq!(before.rejoin().await.expect(200).number("number"), 1);
+}

@@ -1,7 +1,11 @@
 //! What migrations/README.md asks of every table.
 
+use futures::future::join_all;
+use secrecy::SecretString;
+use sqlx::AssertSqlSafe;
 use tests::ledger::Ledger;
 use tests::stores;
+use uuid::Uuid;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_unique_constraint_leads_with_the_event_so_that_its_rows_can_live_together() {
@@ -33,4 +37,19 @@ async fn no_foreign_key_points_to_the_hot_row() {
     .await
     .expect("the catalogue is read");
     assert!(pointing.is_empty(), "{pointing:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn instances_that_start_together_take_turns_at_the_migrations() {
+    let template = stores::database_url().await;
+    let name = format!("fresh_{}", Uuid::new_v4().simple());
+    sqlx::query(AssertSqlSafe(format!("CREATE DATABASE {name}")))
+        .execute(Ledger::open(&template).pool())
+        .await
+        .expect("an empty database");
+    let (server, _) = template.rsplit_once('/').expect("a URL with a database");
+    let url = SecretString::from(format!("{server}/{name}"));
+    for migrated in join_all((0..5).map(|_| checkout::migrate(&url))).await {
+        migrated.expect("the schema is there");
+    }
 }

@@ -11,7 +11,7 @@ use crate::wait;
 /// Tables that a request may write to.
 const WRITTEN: [&str; 4] = ["reservations", "reservation_items", "user_totals", "idempotency_keys"];
 /// What the service calls itself in its connections.
-const SERVICE: &str = "stanchion-checkout";
+pub(crate) const SERVICE: &str = "stanchion-checkout";
 
 /// One sector's counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromRow)]

@@ -4,9 +4,11 @@
 //! that they run side by side. A test that stops a store starts one of its own.
 
 pub mod client;
+pub mod gate;
 pub mod keys;
 pub mod ledger;
 pub mod programs;
+pub mod proxy;
 mod resp;
 pub mod room;
 pub mod sale;

@@ -1,10 +1,12 @@
 //! Checkouts under test.
 
 mod buyer;
+mod process;
 
 pub use buyer::{Buyer, all_at_once, claims, confirm, count, new_key, sign};
 use checkout::Settings;
 use clap::Parser;
+pub use process::CheckoutProcess;
 use serde_json::{Value, json};
 use shared::serve::Listeners;
 use tokio::task::JoinHandle;
@@ -166,6 +168,8 @@ fn settings(database_url: &str, redis_url: &str, flags: &[&str]) -> Settings {
         ("--user-rate-per-second", "0"),
         ("--user-rate-burst", "0"),
         ("--shutdown-seconds", "5"),
+        // On a busy machine a decision may take longer than the default; a test of 202 says so.
+        ("--decision-wait-ms", "9000"),
     ] {
         if !flags.contains(&flag) {
             line.extend([flag, value]);

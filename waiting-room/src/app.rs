@@ -3,13 +3,17 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::routing::{get, patch, post};
+use axum::routing::get;
+use shared::docs::{self, Calls};
 use shared::health;
 use tokio_util::sync::CancellationToken;
+use utoipa_axum::router::UtoipaMethodRouterExt;
+use utoipa_axum::routes;
 
+use crate::http::admin::{codes, control, events, metrics};
 use crate::http::{
-    admin, claim, draw, heartbeat, join, join_limit, jwks, leave, page, place, readiness, status,
-    stream,
+    claim, describe, draw, heartbeat, join, join_limit, jwks, leave, page, place, readiness,
+    status, stream,
 };
 use crate::identities::Identities;
 use crate::keys::Keys;
@@ -39,38 +43,45 @@ pub struct App {
     pub shutdown: CancellationToken,
 }
 
-/// Routes of the public listener.
+/// Calls of the public listener, each in one line with its method, path and handler: what is not here is
+/// not served, and what is here is in `/openapi.json`.
 pub fn public(app: Arc<App>, settings: &Settings, shutdown: &CancellationToken) -> Router {
-    let joins = post(join::join);
+    let joins = routes!(join::join);
     let joins = match join_limit::layer(settings, shutdown) {
         Some(limit) => joins.layer(limit),
         None => joins,
     };
-    Router::new()
-        .route("/v1/events/{event}/queue", joins.get(place::place).delete(leave::leave))
-        .route("/v1/events/{event}/queue/heartbeat", post(heartbeat::heartbeat))
-        .route("/v1/events/{event}/queue/stream", get(stream::stream))
-        .route("/v1/events/{event}/admission", post(claim::claim))
-        .route("/v1/events/{event}/status", get(status::status))
-        .route("/v1/events/{event}/draw", get(draw::draw))
-        .route("/events/{event}", get(page::page))
-        .route("/assets/room.css", get(page::css))
-        .route("/assets/room.js", get(page::js))
-        .route("/.well-known/jwks.json", get(jwks::jwks))
-        .merge(health::router(readiness::checks(app.clone())))
+    describe::public(settings)
+        .call("POST /v1/events/{event}/queue", joins)
+        .call("GET /v1/events/{event}/queue", routes!(place::place))
+        .call("DELETE /v1/events/{event}/queue", routes!(leave::leave))
+        .call("POST /v1/events/{event}/queue/heartbeat", routes!(heartbeat::heartbeat))
+        .call("GET /v1/events/{event}/queue/stream", routes!(stream::stream))
+        .call("POST /v1/events/{event}/admission", routes!(claim::claim))
+        .call("GET /v1/events/{event}/status", routes!(status::status))
+        .call("GET /v1/events/{event}/draw", routes!(draw::draw))
+        .call("GET /events/{event}", routes!(page::page))
+        .asset("/assets/room.css", get(page::css))
+        .asset("/assets/room.js", get(page::js))
+        .call("GET /.well-known/jwks.json", routes!(jwks::jwks))
+        .health(readiness::checks(app.clone()), health::none())
         .with_state(app)
+        .documented()
+        .merge(docs::page())
 }
 
-/// Routes of the ops listener; the token in front of them comes from `shared::ops`.
-pub fn operators(app: Arc<App>) -> Router {
-    Router::new()
-        .route("/v1/admin/events", get(admin::list))
-        .route("/v1/admin/events/{event}", get(admin::get).put(admin::put).patch(admin::patch))
-        .route("/v1/admin/events/{event}/rate", patch(admin::rate))
-        .route("/v1/admin/events/{event}/access-codes", post(admin::codes))
-        .route("/v1/admin/events/{event}/audit", get(admin::audit))
-        .route("/v1/admin/events/{event}/metrics", get(admin::metrics))
-        .route("/v1/admin/events/{event}/metrics/stream", get(admin::metrics_stream))
-        .route("/v1/admin/events/{event}/{control}", post(admin::control))
+/// Calls of the ops listener; `shared::ops` adds `/metrics` and the token in front of them all.
+pub fn operators(app: Arc<App>) -> Calls {
+    describe::operators()
+        .call("GET /v1/admin/events", routes!(events::list))
+        .call("GET /v1/admin/events/{event}", routes!(events::get))
+        .call("PUT /v1/admin/events/{event}", routes!(events::put))
+        .call("PATCH /v1/admin/events/{event}", routes!(events::patch))
+        .call("PATCH /v1/admin/events/{event}/rate", routes!(events::rate))
+        .call("POST /v1/admin/events/{event}/access-codes", routes!(codes::codes))
+        .call("GET /v1/admin/events/{event}/audit", routes!(events::audit))
+        .call("GET /v1/admin/events/{event}/metrics", routes!(metrics::metrics))
+        .call("GET /v1/admin/events/{event}/metrics/stream", routes!(metrics::metrics_stream))
+        .call("POST /v1/admin/events/{event}/{control}", routes!(control::control))
         .with_state(app)
 }

@@ -53,6 +53,7 @@ impl Room {
             called_total: snapshot.called_total,
             tokens_total: snapshot.tokens_total,
             active: snapshot.active,
+            anybody_waiting: snapshot.waiting > 0,
         });
         let mut history = before.map(|before| before.history.clone()).unwrap_or_default();
         let lease_ms = settings.session_duration_seconds * 1_000 + 60_000;

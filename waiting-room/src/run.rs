@@ -64,7 +64,7 @@ pub async fn run(
         common.request_timeout(),
     );
     let operators = layers::wrap(
-        ops::guarded(app::operators(app), common.ops_token.clone()),
+        ops::listener(app::operators(app), common.ops_token.clone()),
         &[],
         common.request_timeout(),
     );

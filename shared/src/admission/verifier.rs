@@ -54,8 +54,14 @@ impl Verifier {
         };
         let claims: AdmissionClaims =
             decode(token, &key.key, &self.validation).map_err(|_| Rejected::Invalid)?.claims;
+        let now = get_current_timestamp();
+        // The library takes a token for another second after its leeway, and by then its lease has
+        // gone to somebody else.
+        if now >= claims.exp.saturating_add(LEEWAY_SECONDS) {
+            return Err(Rejected::Invalid);
+        }
         // The library leaves `iat` unchecked.
-        if claims.iat > get_current_timestamp() + LEEWAY_SECONDS {
+        if claims.iat > now + LEEWAY_SECONDS {
             return Err(Rejected::Invalid);
         }
         Ok(claims)

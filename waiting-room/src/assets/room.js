@@ -16,8 +16,11 @@ let pollTimer = 0;
 let heartbeatTimer = 0;
 let entering = false;
 
-async function call(method, path) {
-  const response = await fetch(path, { method, cache: 'no-store', credentials: 'same-origin' });
+// Sent again with the same id when the answer was lost, a join is still one join.
+const joinId = crypto.randomUUID ? crypto.randomUUID() : null;
+
+async function call(method, path, sent) {
+  const response = await fetch(path, { method, body: sent, cache: 'no-store', credentials: 'same-origin' });
   const body = response.status === 204 ? null : await response.json();
   return { status: response.status, body, retryAfter: Number(response.headers.get('retry-after') || 0) };
 }
@@ -36,7 +39,8 @@ function again(ms) {
 async function poll() {
   try {
     const joining = place === null;
-    const answer = await call(joining ? 'POST' : 'GET', queue);
+    const join = joinId ? JSON.stringify({ join_id: joinId }) : undefined;
+    const answer = joining ? await call('POST', queue, join) : await call('GET', queue);
     element('connection').hidden = true;
     if (answer.status === 200 || answer.status === 201) {
       failures = 0;
@@ -44,6 +48,8 @@ async function poll() {
       again(answer.body.poll_after_ms);
       return;
     }
+    // Another tab of the same person has asked a moment ago.
+    if (answer.status === 429 && !joining) return again(answer.retryAfter * 1_000 + Math.random() * 1_000);
     failures += 1;
     if (answer.status === 401 || answer.status === 410) place = null;
     if (joining || answer.status >= 500) showProblem(answer);
@@ -59,6 +65,8 @@ function showProblem({ body }) {
   const headlines = {
     queue_full: 'The queue is full',
     closed: 'The waiting room is closed',
+    sold_out: 'Sold out',
+    access_code: 'By invitation only',
     rate_limited: 'One moment, please',
   };
   if (place !== null) {
@@ -75,6 +83,13 @@ function minutes({ min, max }) {
   return from === to ? `About ${from} min to go.` : `About ${from} to ${to} min to go.`;
 }
 
+// Why it takes longer than it did, where there is a reason to tell.
+const REASONS = {
+  checkout_busy: 'The checkout is busy, so people are let in more slowly for now.',
+  checkout_full: 'The checkout is full: the next go in as others finish.',
+  all_in_baskets: 'All places are in other people’s baskets right now. Some may come back.',
+};
+
 function show(next) {
   place = next;
   element('number').textContent = `Your number is ${next.number.toLocaleString()}.`;
@@ -82,14 +97,15 @@ function show(next) {
   const wait = next.estimated_wait_seconds;
   // What was shown never rises while somebody stays.
   shownAhead = Math.min(shownAhead, next.users_ahead);
-  furthestBehind = Math.max(furthestBehind, shownAhead + 1);
+  furthestBehind = Math.max(furthestBehind, shownAhead);
   const views = {
     pre_queue: { headline: 'You are in. It has not opened yet.', detail: 'When it opens, everybody here is let in by turns.' },
-    waiting: { headline: 'You are in the queue', detail: wait ? minutes(wait) : 'We can’t say yet how long it will take.', ahead: true },
+    waiting: { headline: 'You are in the queue', detail: [wait ? minutes(wait) : 'We can’t say yet how long it will take.', REASONS[next.reason]].filter(Boolean).join(' '), ahead: true },
     paused: { headline: 'On hold for a moment', detail: 'Nobody is let in right now. You keep your place.', ahead: true },
     ready: { headline: 'It is your turn', detail: 'Go on to the checkout while your place is kept for you.', enter: true },
     admitted: { headline: 'You are let in', detail: 'Your checkout is open.', enter: true },
     missed: { headline: 'You were called', detail: 'You did not come in time. Your number is kept: say that you are back and you are called again.', back: true },
+    sold_out: { headline: 'Sold out', detail: 'Everything is sold. Thank you for waiting; we are sorry.' },
     closed: { headline: 'The waiting room is closed', detail: 'Nobody is let in any more.' },
   };
   render(views[next.status]);
@@ -103,12 +119,12 @@ function render({ headline, detail, ahead = false, enter = false, back = false }
   set('headline', headline);
   document.title = `${headline} – ${document.querySelector('.event').textContent}`;
   if (!entering) set('detail', detail);
-  element('ahead').hidden = !ahead;
+  element('ahead').hidden = !ahead || !Number.isFinite(shownAhead);
   element('progress').hidden = !ahead;
   if (ahead) {
     set('ahead-count', shownAhead.toLocaleString());
     set('ahead-label', shownAhead === 1 ? 'person ahead of you' : 'people ahead of you');
-    element('progress').value = furthestBehind ? 1 - (shownAhead + 1) / (furthestBehind + 1) : 0;
+    element('progress').value = 1 - shownAhead / (furthestBehind + 1);
   }
   element('enter').hidden = !enter;
   element('back').hidden = !back;
@@ -171,7 +187,9 @@ element('back').addEventListener('click', comeBack);
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState !== 'visible' || entering) return;
   heartbeat();
-  again(0);
+  // Back, and the turn was missed: that is said by joining, which calls him again.
+  if (place && place.status === 'missed') comeBack();
+  else again(0);
 });
 // Out of the back-forward cache after a visit to the checkout.
 addEventListener('pageshow', (shown) => {

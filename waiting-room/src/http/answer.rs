@@ -3,6 +3,7 @@
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, header};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::visitor::Visitor;
 use crate::app::App;
@@ -18,9 +19,13 @@ const POLL_AFTER_MS_MAX: u64 = 15_000;
 const POLL_AFTER_MS_CALLED: u64 = 2_000;
 const POLL_AFTER_MS_UNKNOWN: u64 = 3_000;
 
-/// What a person can be told about himself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// Where a person stands.
+///
+/// `pre_queue`: before the opening · `waiting` · `ready`: claim now · `admitted` · `missed`: was called and
+/// did not come, join again to be called again · `sold_out` · `closed` · `paused`: nobody is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = PlaceStatus)]
 pub(crate) enum Status {
     PreQueue,
     Waiting,
@@ -33,20 +38,34 @@ pub(crate) enum Status {
 }
 
 /// A person's place.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = Place)]
 pub(crate) struct PlaceBody {
     /// The ticket to send from now on: it also remembers what was shown.
+    #[schema(example = "eyJ0eXAiOiJxdWV1ZS10aWNrZXQi…")]
     pub(crate) ticket: String,
     pub(crate) status: Status,
+    /// The queue number: given once, it never changes. 0 when people are let through without a place.
+    #[schema(example = 4_711)]
     pub(crate) number: u64,
+    /// How many people who are there stand before this one. It never rises while one stays.
+    #[schema(example = 1_203)]
     pub(crate) users_ahead: u64,
+    /// The wait, as people are called now; `null` while nothing can be said.
+    #[schema(required = true)]
     pub(crate) estimated_wait_seconds: Option<EstimatedWait>,
     /// Why people are called as fast as they are: see the public status.
+    #[schema(example = "configured_rate")]
     pub(crate) reason: &'static str,
     /// Seconds left to claim while `ready`, or of the session while `admitted`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub(crate) seconds_left: Option<u64>,
+    /// When to ask for the place again, in milliseconds from now; under half of it is answered 429.
+    #[schema(example = 3_000)]
     pub(crate) poll_after_ms: u64,
+    /// When to send the next heartbeat, in milliseconds from now.
+    #[schema(example = 45_000)]
     pub(crate) heartbeat_after_ms: u64,
     /// The store has not answered for a while; this is what was known before.
     pub(crate) stale: bool,
@@ -57,7 +76,9 @@ pub(crate) struct PlaceBody {
 pub(crate) async fn place_of(app: &App, visitor: &Visitor) -> Result<Option<PlaceBody>, Error> {
     let (room, person) = (&*visitor.room, visitor.person);
     if visitor.is_without_place() {
-        return body(app, visitor, Status::Ready, 0).map(Some);
+        // Good only as long as nobody can be given a place.
+        let ready = room.is_stale().then(|| body(app, visitor, Status::Ready, 0));
+        return ready.transpose();
     }
     let from_memory = !visitor.ticket.priority
         && room.settings.queueing_method != QueueingMethod::Passthrough

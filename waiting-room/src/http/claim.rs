@@ -9,7 +9,9 @@ use http::StatusCode;
 use serde::Serialize;
 use shared::admission::{AdmissionClaims, Issuer};
 use shared::problem::{Code, Problem};
+use shared::problems;
 use time::OffsetDateTime;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::answer::personal;
@@ -20,15 +22,39 @@ use crate::error::{Error, no_event};
 use crate::queue::OnStoreError;
 use crate::store::{Admission, Claimed, OwnToken};
 
-#[derive(Serialize)]
+problems!(ClaimProblems: NotFound, NotReady, SoldOut, Missed);
+
+/// The way into the checkout.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Admission)]
 struct AdmissionBody {
+    /// A signed token (JWT, EdDSA) that the checkout takes as `Authorization: Bearer`.
+    #[schema(example = "eyJhbGciOiJFZERTQSIs…")]
     admission_token: String,
+    /// Until when the token is good.
     #[serde(with = "time::serde::rfc3339")]
     expires_at: OffsetDateTime,
+    /// Where to go on to.
+    #[schema(example = "https://shop.example/checkout")]
     checkout_url: String,
 }
 
 /// 201 with the token the first time, 200 with the very same one after that.
+///
+/// As soon as the status is `ready`, while `seconds_left` last. `not_ready` with `Retry-After` means called,
+/// and the gate is full for a moment; without it, not called yet. After `missed` one joins again.
+#[utoipa::path(
+    post,
+    path = "",
+    tag = "Queue",
+    summary = "Claim my admission",
+    security(("queue_ticket" = []), ("queue_cookie" = [])),
+    responses(
+        (status = 201, description = "Admitted.", body = AdmissionBody),
+        (status = 200, description = "Admitted before: the very same token.", body = AdmissionBody),
+        ClaimProblems,
+    ),
+)]
 pub(crate) async fn claim(
     State(app): State<Arc<App>>,
     visitor: Visitor,

@@ -43,6 +43,11 @@ fn header_value(
     HeaderValue::from_str(&text).map_err(|_| Problem::internal())
 }
 
+/// The name of any event's cookie, for the description of the calls.
+pub(crate) fn name_of_any(secure: bool) -> &'static str {
+    if secure { "__Host-stanchion-{event}" } else { "stanchion-{event}" }
+}
+
 /// Named after the event, so that two rooms on one domain keep apart. `__Host-` makes the browser
 /// refuse it from a subdomain or without TLS.
 fn name(app: &App, event: &EventId) -> String {

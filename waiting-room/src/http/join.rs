@@ -8,7 +8,9 @@ use http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
 use shared::ids::{EventId, Subject};
 use shared::problem::{Code, OptionalJson, Problem};
+use shared::problems;
 use shared::redis::RedisError;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::answer::{PlaceBody, Status, personal, place_of, waiting};
@@ -23,15 +25,22 @@ use crate::store::{Join, Joined, Number};
 /// How long somebody is asked to wait before he tries a full queue again, in seconds.
 const FULL_RETRY_SECONDS: u64 = 30;
 
+problems!(
+    JoinProblems: NotFound, InvalidToken, AccessCode, Closed, SoldOut, RateLimited,
+    QueueFull as SERVICE_UNAVAILABLE,
+);
+
 /// What a join may say of itself. Without a body it says nothing.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = Join)]
 pub(crate) struct JoinBody {
     /// A random id of this join: sent again within a minute, it gets the same number.
     #[serde(default)]
     join_id: Option<Uuid>,
     /// An access code.
     #[serde(default)]
+    #[schema(example = "EARLY-BIRD")]
     access_code: Option<String>,
     /// The shop's user token, where the room tells people apart by it.
     #[serde(default)]
@@ -40,6 +49,28 @@ pub(crate) struct JoinBody {
 
 /// 201 with a new place, or 200 with the one that the person has. Who has missed his turn is called
 /// again by this.
+///
+/// Keep the ticket of the answer: it is the place, also after a closed tab. Sent along with another join it
+/// finds that place again. The body may be left out.
+#[utoipa::path(
+    post,
+    path = "",
+    tag = "Queue",
+    summary = "Join the queue",
+    security((), ("queue_ticket" = []), ("queue_cookie" = [])),
+    request_body = Option<JoinBody>,
+    responses(
+        (
+            status = 201, description = "A new place.", body = PlaceBody,
+            headers(("Set-Cookie" = String, description = "The ticket, for browsers: 30 days, `HttpOnly`.")),
+        ),
+        (
+            status = 200, description = "The place that the person has already.", body = PlaceBody,
+            headers(("Set-Cookie" = String, description = "The ticket, for browsers.")),
+        ),
+        JoinProblems,
+    ),
+)]
 pub(crate) async fn join(
     State(app): State<Arc<App>>,
     InRoom { event, room }: InRoom,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, header};
+use shared::problems;
 
 use super::answer::personal;
 use super::cookie;
@@ -12,7 +13,25 @@ use super::visitor::Visitor;
 use crate::app::App;
 use crate::error::Error;
 
+problems!(LeaveProblems: NotFound);
+
 /// 204; the next join gets a new number.
+///
+/// The ticket is worth nothing after this: the next join gets a new number.
+#[utoipa::path(
+    delete,
+    path = "",
+    tag = "Queue",
+    summary = "Give my place up",
+    security(("queue_ticket" = []), ("queue_cookie" = [])),
+    responses(
+        (
+            status = 204, description = "Given up.",
+            headers(("Set-Cookie" = String, description = "Takes the ticket away.")),
+        ),
+        LeaveProblems,
+    ),
+)]
 pub(crate) async fn leave(
     State(app): State<Arc<App>>,
     visitor: Visitor,

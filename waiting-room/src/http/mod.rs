@@ -4,6 +4,7 @@ pub(crate) mod admin;
 pub(crate) mod answer;
 pub(crate) mod claim;
 pub(crate) mod cookie;
+pub(crate) mod describe;
 pub(crate) mod draw;
 pub(crate) mod heartbeat;
 pub(crate) mod join;

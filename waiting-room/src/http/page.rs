@@ -5,6 +5,7 @@ use axum::response::{Html, IntoResponse, Response};
 use http::{HeaderName, HeaderValue, header};
 use shared::ids::EventId;
 use shared::problem::Problem;
+use shared::problems;
 
 use super::visitor::InRoom;
 use crate::error::Error;
@@ -25,7 +26,19 @@ struct RoomPage<'a> {
     name: &'a str,
 }
 
+problems!(PageProblems: NotFound);
+
 /// 200: the page. It holds nothing personal; its script asks for that.
+#[utoipa::path(
+    get,
+    path = "",
+    tag = "Room",
+    summary = "The waiting page",
+    responses(
+        (status = 200, description = "The page.", body = String, content_type = "text/html"),
+        PageProblems,
+    ),
+)]
 pub(crate) async fn page(InRoom { event, room }: InRoom) -> Result<Response, Error> {
     let html = RoomPage { event: &event, name: &room.settings.name }.render().map_err(|error| {
         tracing::error!(error = %error, "page not rendered");

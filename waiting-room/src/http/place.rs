@@ -7,15 +7,35 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header;
 use shared::problem::{Code, Problem};
+use shared::problems;
 
-use super::answer::{personal, place_of};
+use super::answer::{PlaceBody, personal, place_of};
 use super::cookie;
 use super::visitor::Visitor;
 use crate::app::App;
 use crate::error::Error;
 
+problems!(PlaceProblems: NotFound, Missed, RateLimited);
+
 /// 200 with my place; 410 `missed` when the turn is over for good and only a new join helps; 429 when
 /// it is asked for much earlier than told.
+///
+/// `missed` as a status has a way back, join again; `missed` as a problem means that the turn is over for
+/// good and a new join gets a new number.
+#[utoipa::path(
+    get,
+    path = "",
+    tag = "Queue",
+    summary = "My place",
+    security(("queue_ticket" = []), ("queue_cookie" = [])),
+    responses(
+        (
+            status = 200, description = "Where I stand.", body = PlaceBody,
+            headers(("Set-Cookie" = String, description = "When `users_ahead` has changed: the new ticket.")),
+        ),
+        PlaceProblems,
+    ),
+)]
 pub(crate) async fn place(
     State(app): State<Arc<App>>,
     visitor: Visitor,

@@ -5,38 +5,83 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use shared::ids::EventId;
+use shared::problems;
 use time::OffsetDateTime;
+use utoipa::ToSchema;
 
 use super::visitor::InRoom;
 use crate::queue::{EstimatedWait, Mode, QueueingMethod};
 use crate::rooms::Room;
 
-#[derive(Serialize)]
+problems!(StatusProblems: NotFound);
+
+/// A waiting room, as everybody may see it.
+#[derive(Serialize, ToSchema)]
+#[schema(as = RoomStatus)]
 struct StatusBody<'a> {
     event: &'a EventId,
+    /// What people see.
+    #[schema(example = "A concert")]
     name: &'a str,
     status: Mode,
     queueing_method: QueueingMethod,
+    /// Everybody whose rank is at or below it has been called.
+    #[schema(example = 1_200)]
     serving: u64,
+    /// The last queue number given out; 0 before the first.
+    #[schema(example = 5_400)]
     last_number: u64,
+    /// People who are there and have not been called.
+    #[schema(example = 3_900)]
     waiting: u64,
     /// How many are there, each count for `stretch` ranks behind `serving`: from this and his rank
     /// everybody can tell how many are ahead of him.
+    #[schema(example = 4_096)]
     stretch: u64,
+    #[schema(example = json!([3_200, 700]))]
     there_by_stretch: &'a [u64],
-    /// The wait of somebody who joined now.
+    /// The wait of somebody who joined now; `null` while nothing can be said.
+    #[schema(required = true)]
     estimated_wait_seconds: Option<EstimatedWait>,
+    /// People let in per minute at most, as the operator has set it.
+    #[schema(example = 600)]
     admission_rate_per_minute: u64,
+    /// The same as it is now: lower while the checkout is busy.
+    #[schema(example = 600)]
     effective_rate_per_minute: u64,
     /// Why people are called as fast as they are: `configured_rate`, `checkout_busy`,
     /// `checkout_full`, `all_in_baskets`, or the status when nobody is called.
+    #[schema(example = "configured_rate")]
     reason: &'static str,
+    /// When people are let in for the first time.
     #[serde(with = "time::serde::rfc3339::option")]
+    #[schema(required = true)]
     opens_at: Option<OffsetDateTime>,
+    /// The store has not answered for a second; this is what was known before.
     stale: bool,
 }
 
 /// 200, cacheable for a second; 304 to whoever has it already.
+///
+/// A CDN can answer it: everybody tells from it and from his own rank how many are ahead of him.
+#[utoipa::path(
+    get,
+    path = "",
+    tag = "Room",
+    summary = "A room's public status",
+    params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the status one has.")),
+    responses(
+        (
+            status = 200, description = "The same bytes for everybody.", body = StatusBody,
+            headers(
+                ("ETag" = String, description = "Names this view, the same on every node."),
+                ("Cache-Control" = String, description = "`public, max-age=1`"),
+            ),
+        ),
+        (status = 304, description = "Nothing has changed."),
+        StatusProblems,
+    ),
+)]
 pub(crate) async fn status(InRoom { event, room }: InRoom, headers: HeaderMap) -> Response {
     let tag = tag(&room);
     let fixed = [

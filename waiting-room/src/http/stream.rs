@@ -9,9 +9,10 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::stream::{self, Stream, StreamExt};
 use shared::problem::{Code, Problem};
+use shared::problems;
 use tokio::sync::watch;
 
-use super::answer::{personal, place_of};
+use super::answer::{PlaceBody, personal, place_of};
 use super::visitor::Visitor;
 use crate::app::App;
 use crate::error::Error;
@@ -30,8 +31,27 @@ struct Follower {
     told: Option<String>,
 }
 
+problems!(StreamProblems: NotFound, NotReady, Missed);
+
 /// 200 with `event: place` whenever the place has changed; 409 `not_ready` for people further behind,
 /// who poll.
+///
+/// For people with at most 20,000 before them; `not_ready` tells those further behind to poll. The stream
+/// ends when the turn is over and when the node stops.
+#[utoipa::path(
+    get,
+    path = "",
+    tag = "Queue",
+    summary = "My place, as it changes",
+    security(("queue_ticket" = []), ("queue_cookie" = [])),
+    responses(
+        (
+            status = 200, description = "Server-sent events `place`, each with this as its data.",
+            body = PlaceBody, content_type = "text/event-stream",
+        ),
+        StreamProblems,
+    ),
+)]
 pub(crate) async fn stream(
     State(app): State<Arc<App>>,
     visitor: Visitor,

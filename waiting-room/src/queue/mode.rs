@@ -1,9 +1,10 @@
 //! What a room is doing, and what the operator wants it to do.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// What a room is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Announced: nobody may join yet.

@@ -4,12 +4,14 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
+use utoipa::ToSchema;
 
 /// A room's settings. What is left out has the default named here.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RoomSettings {
     /// What people see, 1 to 200 characters.
+    #[schema(example = "A concert", min_length = 1, max_length = 200)]
     pub name: String,
     /// When people are let in for the first time; before it they gather. Left out: at once.
     #[serde(
@@ -25,49 +27,60 @@ pub struct RoomSettings {
         skip_serializing_if = "Option::is_none"
     )]
     pub pre_queue_at: Option<OffsetDateTime>,
-    /// In which order people are called. Default `random`: who came before the opening is drawn.
+    /// In which order people are called. Default `random`: who came before the opening is drawn; `fifo`: as
+    /// they came; `passthrough`: the room is off; `reject`: nobody is let in.
     #[serde(default)]
     pub queueing_method: QueueingMethod,
     /// Tokens issued in any 60 seconds at most, 1 to 600,000. Default 600.
     #[serde(default = "defaults::rate")]
+    #[schema(minimum = 1, maximum = 600_000, example = 600)]
     pub admission_rate_per_minute: u64,
     /// Sessions at once at most, 1 to 10,000,000. Default 1,000.
     #[serde(default = "defaults::sessions")]
+    #[schema(minimum = 1, maximum = 10_000_000, example = 1_000)]
     pub max_active_sessions: u64,
     /// How long a called person has to come, 5 to 3,600. Default 120.
     #[serde(default = "defaults::claim_window")]
+    #[schema(minimum = 5, maximum = 3_600, example = 120)]
     pub claim_window_seconds: u64,
     /// How long an admission token is good, 1 to 86,400. Default 600.
     #[serde(default = "defaults::session")]
+    #[schema(minimum = 1, maximum = 86_400, example = 600)]
     pub session_duration_seconds: u64,
     /// People waiting at once at most, 1 to 100,000,000. Left out: no bound but that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 100_000_000)]
     pub max_queue_length: Option<u64>,
     /// A public value, named here in advance, that is mixed into the draw so that not even the
     /// operator can choose its outcome: "the hash of Bitcoin block 900000", 1 to 200 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 200)]
     pub draw_beacon: Option<String>,
     /// That value, once it is known, 1 to 1,000 characters. The room does not open before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 1_000)]
     pub draw_beacon_value: Option<String>,
-    /// Who may join. Default everybody.
+    /// Who may join: `open` everybody, the default; `invite_only` who brings an access code.
     #[serde(default)]
     pub access: Access,
-    /// How one person is told from another.
+    /// How one person is told from another: `anonymous` by the browser's cookie, the default; `jwt` by
+    /// the shop's own user token.
     #[serde(default)]
     pub identity: Identity,
     /// Where an admitted person goes on to: an http(s) URL without a fragment.
+    #[schema(example = "https://shop.example/checkout")]
     pub checkout_url: String,
     /// Origins that a person may be sent back to. Default none.
     #[serde(default)]
     pub return_origins: Vec<String>,
-    /// What join and claim do while Redis does not answer.
+    /// What join and claim do while Redis does not answer: `closed` answers 503, the default; `open` lets
+    /// people through without a place, and rate and cap do not hold then.
     #[serde(default)]
     pub on_store_error: OnStoreError,
 }
 
 /// In which order people are called, if at all.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueingMethod {
     /// Who comes before the opening is drawn at random, who comes later follows in order of arrival.
@@ -94,7 +107,7 @@ impl QueueingMethod {
 }
 
 /// Who may join.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
     /// Everybody; who brings a priority code goes to the priority lane.
@@ -105,7 +118,7 @@ pub enum Access {
 }
 
 /// How one person is told from another.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Identity {
     /// By the browser's cookie.
@@ -116,7 +129,7 @@ pub enum Identity {
 }
 
 /// What join and claim do while Redis does not answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnStoreError {
     /// Answer 503 with Retry-After.

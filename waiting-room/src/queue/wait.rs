@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// How far back the movement is looked at, in milliseconds.
 const WINDOW_MS: u64 = 60_000;
@@ -12,11 +13,13 @@ const WINDOW_MS_MIN: u64 = 5_000;
 const INTERVAL_MS: u64 = 1_000;
 
 /// A wait in whole seconds, as a range: a single figure would claim what nobody knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct EstimatedWait {
     /// At least about this long.
+    #[schema(example = 90)]
     pub min: u64,
     /// At most about this long.
+    #[schema(example = 150)]
     pub max: u64,
 }
 
@@ -31,22 +34,38 @@ pub struct Look {
     pub tokens_total: u64,
     /// Sessions at that moment.
     pub active: u64,
+    /// Whether anybody was waiting then.
+    pub anybody_waiting: bool,
 }
 
 /// The last minute of a room.
 #[derive(Debug, Clone, Default)]
 pub struct Movement {
-    looks: VecDeque<Look>,
+    looks: VecDeque<Sample>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    look: Look,
+    /// For how long anybody has been waiting in all, in milliseconds: how fast people are called shows
+    /// only while there is somebody to call.
+    busy_ms: u64,
 }
 
 impl Movement {
     /// Notes where the counters stood.
     pub fn note(&mut self, look: Look) {
-        if self.looks.back().is_some_and(|last| look.now_ms < last.now_ms + INTERVAL_MS) {
+        let last = self.looks.back().copied();
+        if last.is_some_and(|last| look.now_ms < last.look.now_ms + INTERVAL_MS) {
             return;
         }
-        self.looks.push_back(look);
-        while self.looks.front().is_some_and(|first| first.now_ms + WINDOW_MS < look.now_ms) {
+        let busy_ms = last.map_or(0, |last| {
+            let since_ms =
+                if last.look.anybody_waiting { look.now_ms - last.look.now_ms } else { 0 };
+            last.busy_ms + since_ms
+        });
+        self.looks.push_back(Sample { look, busy_ms });
+        while self.looks.front().is_some_and(|first| first.look.now_ms + WINDOW_MS < look.now_ms) {
             self.looks.pop_front();
         }
     }
@@ -54,12 +73,12 @@ impl Movement {
     /// The wait of somebody with that many people before him; `None` while nothing can be said.
     pub fn estimate(&self, users_ahead: u64) -> Option<EstimatedWait> {
         let (from, to) = (self.looks.front()?, self.looks.back()?);
-        let called = to.called_total.checked_sub(from.called_total)?;
-        let took_ms = to.now_ms.checked_sub(from.now_ms)?;
-        if called == 0 || took_ms < WINDOW_MS_MIN {
+        let called = to.look.called_total.checked_sub(from.look.called_total)?;
+        let busy_ms = to.busy_ms.checked_sub(from.busy_ms)?;
+        if called == 0 || busy_ms < WINDOW_MS_MIN {
             return None;
         }
-        let expected_ms = u128::from(users_ahead + 1) * u128::from(took_ms) / u128::from(called);
+        let expected_ms = u128::from(users_ahead + 1) * u128::from(busy_ms) / u128::from(called);
         let expected = u64::try_from(expected_ms / 1_000).ok()?;
         // The count of n arrivals scatters by √n; a quarter to each side covers 16 and more.
         Some(EstimatedWait { min: expected - expected / 4, max: expected + expected / 4 + 2 })
@@ -67,9 +86,9 @@ impl Movement {
 
     /// How many sessions ended in the last ten seconds.
     pub fn ended_in_10s(&self) -> u64 {
-        let Some(to) = self.looks.back() else { return 0 };
-        let from =
-            self.looks.iter().rev().take_while(|look| look.now_ms + 10_500 > to.now_ms).last();
+        let Some(to) = self.looks.back().map(|sample| sample.look) else { return 0 };
+        let looks = self.looks.iter().rev().map(|sample| sample.look);
+        let from = looks.take_while(|look| look.now_ms + 10_500 > to.now_ms).last();
         from.map_or(0, |from| {
             let begun = to.tokens_total.saturating_sub(from.tokens_total);
             (from.active + begun).saturating_sub(to.active)
@@ -81,13 +100,16 @@ impl Movement {
 mod tests {
     use super::*;
 
+    fn look(second: u64, called_total: u64, anybody_waiting: bool) -> Look {
+        let (now_ms, tokens_total) = (second * 1_000, second * 5);
+        Look { now_ms, called_total, tokens_total, active: 40, anybody_waiting }
+    }
+
     fn movement(seconds: u64, called: impl Fn(u64) -> u64) -> Movement {
         let mut movement = Movement::default();
         for second in 0..=seconds {
             let called_total = called(second);
-            let look =
-                Look { now_ms: second * 1_000, called_total, tokens_total: second * 5, active: 40 };
-            movement.note(look);
+            movement.note(look(second, called_total, true));
         }
         movement
     }
@@ -110,6 +132,17 @@ mod tests {
     fn only_the_last_minute_counts() {
         let movement = movement(300, |second| second.saturating_sub(200) * 10);
         assert_eq!(movement.estimate(99), Some(EstimatedWait { min: 8, max: 14 }));
+    }
+
+    #[test]
+    fn a_queue_that_was_empty_does_not_look_slow() {
+        let mut movement = Movement::default();
+        for second in 0..=50 {
+            // One person every ten seconds, called within a second.
+            let comes = second % 10 == 0;
+            movement.note(look(second, second.div_ceil(10), comes));
+        }
+        assert_eq!(movement.estimate(0), Some(EstimatedWait { min: 1, max: 3 }));
     }
 
     #[test]

@@ -3,13 +3,14 @@
 use serde::Deserialize;
 use shared::ids::EventId;
 use shared::redis::RedisError;
+use utoipa::ToSchema;
 
 use super::{OPERATOR, Store, script};
 
 script!(CODES, "codes.lua");
 
 /// Where an access code leads.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lane {
     /// Into the queue.
@@ -20,10 +21,11 @@ pub enum Lane {
 }
 
 /// An access code.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AccessCode {
     /// What people type, 1 to 64 visible ASCII characters.
+    #[schema(example = "EARLY-BIRD", min_length = 1, max_length = 64)]
     pub code: String,
     /// How many people may join with it; 0 takes the code away. Default 1.
     #[serde(default = "one")]

@@ -1,6 +1,7 @@
 //! What the scripts answer, as types.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::queue::Mode;
@@ -192,7 +193,7 @@ pub enum Put {
 }
 
 /// One change of a room.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Change {
     /// Its place in the log.
     pub id: String,

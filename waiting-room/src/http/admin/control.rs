@@ -7,6 +7,8 @@ use axum::extract::State;
 use axum::response::IntoResponse;
 use shared::ids::EventId;
 use shared::problem::{Path, Problem};
+use shared::problems;
+use utoipa::ToSchema;
 
 use super::events::{RoomBody, current};
 use crate::app::App;
@@ -14,7 +16,36 @@ use crate::error::{Error, no_event};
 use crate::node;
 use crate::queue::Control;
 
+problems!(ControlProblems: NotFound);
+
+/// What a room is told to do. `open` and `resume` are the same.
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case", as = Control)]
+#[expect(dead_code, reason = "describes the last part of the path")]
+enum ControlWord {
+    Pause,
+    Resume,
+    Drain,
+    Close,
+    Open,
+}
+
 /// 200 with the room as it is now.
+///
+/// `pause`: nobody is called or let in · `drain`: nobody new may join · `close`: it is over · `open`, `resume`:
+/// on it goes.
+#[utoipa::path(
+    post,
+    path = "",
+    tag = "Rooms",
+    operation_id = "control_room",
+    summary = "Pause, resume, drain, close or open a room",
+    params(("control" = inline(ControlWord), Path, description = "What the room is to do.")),
+    responses(
+        (status = 200, description = "The room as it is now.", body = RoomBody),
+        ControlProblems,
+    ),
+)]
 pub(crate) async fn control(
     State(app): State<Arc<App>>,
     Path((event, word)): Path<(EventId, String)>,

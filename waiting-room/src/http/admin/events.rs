@@ -9,29 +9,44 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use shared::ids::EventId;
 use shared::problem::{Code, Json, Path, Problem, Query};
+use shared::problems;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use crate::app::App;
 use crate::error::{Error, no_event};
 use crate::node;
 use crate::queue::{Identity, Mode, RoomSettings, Seed};
-use crate::store::{Put, Snapshot, Tick};
+use crate::store::{Change, Put, Snapshot, Tick};
 
 /// Attempts at a change that others keep overtaking.
 const PATCH_ATTEMPTS: usize = 5;
 
-/// A room as operators see it.
-#[derive(Serialize)]
+problems!(GetProblems: NotFound);
+problems!(PutProblems: UnsupportedMediaType);
+problems!(PatchProblems: NotFound, UnsupportedMediaType);
+
+/// A room as operators see it: its settings and its counters.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Room)]
 pub(crate) struct RoomBody {
     event: EventId,
     status: Mode,
+    /// Counts changes of the settings.
     version: u64,
     #[serde(flatten)]
     settings: RoomSettings,
+    /// Everybody whose rank is at or below it has been called or passed over.
     serving: u64,
+    /// The last queue number given out; 0 before the first.
     last_number: u64,
+    /// People who are there and have not been called.
     waiting: u64,
+    /// People called in all; absent ones, who are passed over, not counted.
     called_total: u64,
+    /// Sessions at the moment.
     active_sessions: u64,
+    /// Tokens issued in all.
     tokens_total: u64,
 }
 
@@ -67,14 +82,37 @@ pub(crate) async fn current(app: &App, event: &EventId) -> Result<Current, Error
     Ok(Current { settings, snapshot })
 }
 
+/// All events that have a room.
+#[derive(Serialize, ToSchema)]
+struct Events {
+    /// Sorted.
+    events: Vec<EventId>,
+}
+
 /// 200 with the names of all events.
+#[utoipa::path(
+    get,
+    path = "",
+    tag = "Rooms",
+    operation_id = "list_rooms",
+    summary = "All events",
+    responses((status = 200, description = "Their names.", body = Events)),
+)]
 pub(crate) async fn list(State(app): State<Arc<App>>) -> Result<impl IntoResponse, Error> {
     let mut events = app.store.events().await?;
     events.sort_unstable();
-    Ok(axum::Json(serde_json::json!({ "events": events })))
+    Ok(axum::Json(Events { events }))
 }
 
 /// 200 with the room.
+#[utoipa::path(
+    get,
+    path = "",
+    tag = "Rooms",
+    operation_id = "get_room",
+    summary = "A room",
+    responses((status = 200, description = "Read from the store now.", body = RoomBody), GetProblems),
+)]
 pub(crate) async fn get(
     State(app): State<Arc<App>>,
     Path(event): Path<EventId>,
@@ -83,6 +121,21 @@ pub(crate) async fn get(
 }
 
 /// 201 for a new room, 200 for a changed one; what is in its queue stays.
+///
+/// A field that is left out has its default afterwards: to change one and keep the others, use `PATCH`.
+#[utoipa::path(
+    put,
+    path = "",
+    tag = "Rooms",
+    operation_id = "put_room",
+    summary = "Create a room, or replace its settings",
+    request_body = RoomSettings,
+    responses(
+        (status = 201, description = "A new room.", body = RoomBody),
+        (status = 200, description = "Changed; its queue stays.", body = RoomBody),
+        PutProblems,
+    ),
+)]
 pub(crate) async fn put(
     State(app): State<Arc<App>>,
     Path(event): Path<EventId>,
@@ -101,7 +154,38 @@ pub(crate) async fn put(
     changed(&app, &event).await.map(|body| (status, body))
 }
 
+/// Settings to change: those of a room, each of which may be left out.
+struct RoomChanges;
+
+impl PartialSchema for RoomChanges {
+    fn schema() -> RefOr<Schema> {
+        let mut schema = RoomSettings::schema();
+        if let RefOr::T(Schema::Object(object)) = &mut schema {
+            object.description =
+                Some("What is left out stays; `null` takes an optional one away.".to_owned());
+            object.required.clear();
+        }
+        schema
+    }
+}
+
+impl ToSchema for RoomChanges {}
+
 /// 200: changes the fields that are sent and no others; `null` takes an optional one away.
+///
+/// Fields that are not sent stay as they are; `null` takes an optional one away.
+#[utoipa::path(
+    patch,
+    path = "",
+    tag = "Rooms",
+    operation_id = "patch_room",
+    summary = "Change some of a room's settings",
+    request_body = RoomChanges,
+    responses(
+        (status = 200, description = "The room as it is now.", body = RoomBody),
+        PatchProblems,
+    ),
+)]
 pub(crate) async fn patch(
     State(app): State<Arc<App>>,
     Path(event): Path<EventId>,
@@ -111,14 +195,29 @@ pub(crate) async fn patch(
     changed(&app, &event).await
 }
 
-/// The body of `PATCH …/rate`.
-#[derive(Deserialize)]
+/// A new rate.
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = Rate)]
 pub(crate) struct RateBody {
+    /// Tokens issued in any 60 seconds at most.
+    #[schema(minimum = 1, maximum = 600_000, example = 600)]
     admission_rate_per_minute: u64,
 }
 
 /// 200: changes the rate and nothing else.
+#[utoipa::path(
+    patch,
+    path = "",
+    tag = "Rooms",
+    operation_id = "patch_rate",
+    summary = "Change a room's rate",
+    request_body = RateBody,
+    responses(
+        (status = 200, description = "The room as it is now.", body = RoomBody),
+        PatchProblems,
+    ),
+)]
 pub(crate) async fn rate(
     State(app): State<Arc<App>>,
     Path(event): Path<EventId>,
@@ -175,14 +274,31 @@ fn new_seed() -> Result<Seed, Problem> {
 }
 
 /// The query of `GET …/audit`.
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct AuditQuery {
     /// How many changes, 1 to 1,000. Default 100.
+    #[param(minimum = 1, maximum = 1_000, example = 100)]
     count: Option<u32>,
 }
 
+/// What has been changed about a room.
+#[derive(Serialize, ToSchema)]
+struct Changes {
+    /// Newest first.
+    changes: Vec<Change>,
+}
+
 /// 200 with the last changes, newest first.
+#[utoipa::path(
+    get,
+    path = "",
+    tag = "Rooms",
+    summary = "Who changed what",
+    params(AuditQuery),
+    responses((status = 200, description = "The last changes.", body = Changes), GetProblems),
+)]
 pub(crate) async fn audit(
     State(app): State<Arc<App>>,
     Path(event): Path<EventId>,
@@ -194,5 +310,5 @@ pub(crate) async fn audit(
     }
     current(&app, &event).await?;
     let changes = app.store.audit(&event, count).await?;
-    Ok(axum::Json(serde_json::json!({ "changes": changes })))
+    Ok(axum::Json(Changes { changes }))
 }

@@ -11,6 +11,8 @@ use futures::stream::{self, StreamExt};
 use serde::Serialize;
 use shared::ids::EventId;
 use shared::problem::Path;
+use shared::problems;
+use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::error::{Error, no_event};
@@ -19,32 +21,68 @@ use crate::rooms::Room;
 
 const STREAM_INTERVAL: Duration = Duration::from_secs(1);
 
+problems!(MetricsProblems: NotFound);
+
 /// A room's figures at one moment.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = RoomMetrics)]
 struct MetricsBody {
+    /// The moment, by the store's clock, in milliseconds since the Unix epoch.
     at_ms: u64,
     status: Mode,
+    /// Why people are called as fast as they are.
+    #[schema(example = "configured_rate")]
     reason: &'static str,
+    /// People who are there and have not been called.
     waiting: u64,
+    /// Called people who have come and found the gate full.
     standing_at_gate: u64,
+    /// Called people who have not come yet and still may.
     on_their_way: u64,
+    /// The share of called people who come, 0 to 1, as it was measured.
     show_share: f64,
+    /// Sessions at the moment.
     active_sessions: u64,
+    /// Sessions at once at most.
     max_active_sessions: u64,
+    /// People let in per minute at most, as the operator has set it.
     admission_rate_per_minute: u64,
+    /// The same as it is now: lower while the checkout is busy.
     effective_rate_per_minute: u64,
+    /// Everybody whose rank is at or below it has been called or passed over.
     serving: u64,
+    /// The last queue number given out; 0 before the first.
     last_number: u64,
+    /// People called in all.
     called_total: u64,
+    /// Tokens issued in all.
     tokens_total: u64,
+    /// The wait of somebody who joined now; `null` while nothing can be said.
+    #[schema(required = true)]
     estimated_wait_seconds: Option<EstimatedWait>,
+    /// How long the checkout makes people wait, in milliseconds.
     checkout_queue_delay_ms: u64,
+    /// Places that nobody holds; `null` when no checkout has said so.
+    #[schema(required = true)]
     stock_left: Option<u64>,
+    /// Places that are held and not confirmed; `null` when no checkout has said so.
+    #[schema(required = true)]
     stock_held: Option<u64>,
+    /// The store has not answered for a second; this is what was known before.
     stale: bool,
 }
 
 /// 200 with this node's view, at most 250 ms old.
+///
+/// At most 250 ms old, unless `stale`.
+#[utoipa::path(
+    get,
+    path = "",
+    tag = "Rooms",
+    operation_id = "room_metrics",
+    summary = "A room's figures",
+    responses((status = 200, description = "As this node sees them.", body = MetricsBody), MetricsProblems),
+)]
 pub(crate) async fn metrics(
     State(app): State<Arc<App>>,
     Path(event): Path<EventId>,
@@ -54,6 +92,20 @@ pub(crate) async fn metrics(
 }
 
 /// 200 with the same once a second, as server-sent events.
+#[utoipa::path(
+    get,
+    path = "",
+    tag = "Rooms",
+    operation_id = "room_metrics_stream",
+    summary = "A room's figures, once a second",
+    responses(
+        (
+            status = 200, description = "Server-sent events `metrics`, each with this as its data.",
+            body = MetricsBody, content_type = "text/event-stream",
+        ),
+        MetricsProblems,
+    ),
+)]
 pub(crate) async fn metrics_stream(
     State(app): State<Arc<App>>,
     Path(event): Path<EventId>,

@@ -16,7 +16,6 @@ Stanchion is running. {stop}.
 
   Waiting page    {room}/events/{event}
   Demo shop       {shop_url}
-  Dashboard       {ops}/dashboard
   Waiting room    {room}   (ops {ops})
   Checkout        {checkout}   (ops {checkout_ops})
   Scripts         addresses and tokens are in {env}
