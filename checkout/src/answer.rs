@@ -1,7 +1,7 @@
 //! A decided answer: recorded in the transaction that decides, repeated byte for byte.
 
 use axum::response::{IntoResponse, Response};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use http::{HeaderName, HeaderValue, StatusCode};
 use shared::ids::ReservationId;
 use shared::problem::{PROBLEM_JSON, Problem};
@@ -49,6 +49,11 @@ impl Answer {
         Self { status: code.status(), body: problem.body(), created: None, label: code.as_str() }
     }
 
+    /// 202: not decided yet; this is what is known.
+    pub fn pending(id: ReservationId, body: String) -> Self {
+        Self { status: StatusCode::ACCEPTED, body, created: Some(id), label: "pending" }
+    }
+
     /// As it was recorded. None when it is not a status.
     pub fn recorded(status: i16, body: String) -> Option<Self> {
         let status = StatusCode::from_u16(status.try_into().ok()?).ok()?;
@@ -83,11 +88,25 @@ impl IntoResponse for Answer {
             let location = location.try_into().expect("a path of plain ASCII is a header's value");
             headers.insert(LOCATION, location);
         }
+        if self.status == StatusCode::ACCEPTED {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
         response
     }
 }
 
 impl Outcome {
+    /// The same for another request with the same key.
+    #[must_use]
+    pub fn again(self) -> Self {
+        match self {
+            Self::First(answer) => {
+                Self::Replayed(Answer { created: None, label: "replayed", ..answer })
+            }
+            Self::Replayed(answer) => Self::Replayed(answer),
+        }
+    }
+
     /// What metrics call it.
     pub fn label(&self) -> &'static str {
         match self {

@@ -1,6 +1,7 @@
 //! What a running checkout is made of, and all of its routes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use axum::Router;
@@ -15,31 +16,51 @@ use shared::{layers, ops};
 
 use crate::catalogue::Catalogue;
 use crate::http::limit::PersonLimit;
-use crate::http::{admin, admitted, owner, reservations, sectors, service};
+use crate::http::{
+    admin, admitted, extend, issued_keys, owner, reservations, reserve, sectors, service,
+};
 use crate::readiness;
+use crate::room::endings::Endings;
+use crate::room::queue_delay::QueueDelays;
+use crate::room::revoked::RevokedTokens;
+use crate::sale::issued_key::IssuedKeys;
 use crate::sale::lease::Leases;
+use crate::sale::pending::Ids;
 use crate::sale::receipt::Receipts;
-use crate::sale::turn::Turns;
+use crate::sale::writer::Writers;
 use crate::settings::{Jwks, Settings, Switch};
 use crate::store::Store;
 use crate::tasks::Tasks;
+use crate::verified_tokens::VerifiedTokens;
 
 /// Everything a request can reach.
 pub struct App {
     /// Postgres, the truth.
     pub store: Arc<Store>,
-    /// Redis, for the sectors' leases alone.
+    /// Redis, for the sectors' leases and for what the waiting room is told.
     pub redis: Redis,
     /// What is known of the events without asking.
-    pub catalogue: Catalogue,
-    /// Who may write to a sector next.
-    pub turns: Turns,
+    pub catalogue: Arc<Catalogue>,
+    /// Orders in line, and who writes them.
+    pub writers: Writers,
+    /// How long orders wait in line.
+    pub queue_delays: Arc<QueueDelays>,
+    /// How long a request waits for its order to be decided.
+    pub decision_wait: Duration,
+    /// Names of orders.
+    pub ids: Ids,
+    /// Idempotency keys of our own making.
+    pub issued_keys: IssuedKeys,
     /// Whatever writes runs here.
     pub tasks: Tasks,
     /// The waiting room's public keys.
     pub admission_keys: Arc<JwksSource>,
     /// Verifies admission tokens.
-    pub verifier: Verifier,
+    pub verifier: VerifiedTokens,
+    /// The tokens of ended sessions.
+    pub revoked: Arc<RevokedTokens>,
+    /// Tells the waiting room whose session is over.
+    pub endings: Arc<Endings>,
     /// Writes reservations' bodies, signs and verifies their tokens.
     pub receipts: Receipts,
     /// What the service that confirms must present.
@@ -62,18 +83,31 @@ impl App {
             Switch::Off => None,
         };
         let admission_keys = Arc::new(admission_keys(&settings.jwks)?);
+        let catalogue = Arc::new(Catalogue::new(store.clone()));
+        let revoked = Arc::new(RevokedTokens::default());
+        let endings =
+            Endings::new(store.clone(), redis.clone(), catalogue.clone(), revoked.clone());
+        let retention_seconds = settings.idempotency_retention_seconds;
+        let receipts = Receipts::new(&settings.reservation_key, retention_seconds);
+        let queue_delays = Arc::new(QueueDelays::default());
         Ok(Self {
-            catalogue: Catalogue::new(store.clone()),
-            store,
+            catalogue,
             redis,
-            turns: Turns::new(leases, settings.common.request_timeout()),
+            writers: Writers::new(store.clone(), receipts.clone(), leases, queue_delays.clone()),
+            queue_delays,
+            store,
+            decision_wait: Duration::from_millis(settings.decision_wait_ms),
+            ids: Ids::new(&settings.reservation_key),
+            issued_keys: IssuedKeys::new(&settings.reservation_key, settings.idempotency_keys),
+            revoked,
+            endings: Arc::new(endings),
             tasks: Tasks::default(),
-            verifier: Verifier::new(&settings.common.issuer, admission_keys.clone()),
+            verifier: VerifiedTokens::new(Verifier::new(
+                &settings.common.issuer,
+                admission_keys.clone(),
+            )),
             admission_keys,
-            receipts: Receipts::new(
-                &settings.reservation_key,
-                settings.idempotency_retention_seconds,
-            ),
+            receipts,
             service_token: settings.service_token.clone(),
             person_limit: PersonLimit::new(settings),
         })
@@ -94,12 +128,15 @@ fn admission_keys(jwks: &Jwks) -> anyhow::Result<JwksSource> {
 /// What people, and the shop's service, can reach.
 pub fn public(app: &Arc<App>, common: &Common) -> Router {
     // A layer added later is passed earlier: first who it is, then whether they ask too often.
-    let admitted = Router::new().route("/v1/reservations", post(reservations::create));
+    let admitted = Router::new()
+        .route("/v1/reservations", post(reserve::create))
+        .route("/v1/idempotency-keys", post(issued_keys::issue));
     let admitted = limited(admitted, app)
         .route_layer(from_fn_with_state(app.clone(), admitted::require_admission));
 
     let owners = Router::new()
-        .route("/v1/reservations/{id}", get(reservations::read).delete(reservations::cancel));
+        .route("/v1/reservations/{id}", get(reservations::read).delete(reservations::cancel))
+        .route("/v1/reservations/{id}/extend", post(extend::extend));
     let owners =
         limited(owners, app).route_layer(from_fn_with_state(app.clone(), owner::require_owner));
 

@@ -33,7 +33,17 @@ pub struct Listing {
 impl Listing {
     /// Whether the event has this sector.
     pub fn has(&self, sector: SectorId) -> bool {
-        self.sectors.binary_search_by_key(&sector.0, |sector| sector.sector_id).is_ok()
+        self.find(sector).is_some()
+    }
+
+    /// Places left in a sector, when this was asked for.
+    pub fn available(&self, sector: SectorId) -> i32 {
+        self.find(sector).map_or(0, |sector| sector.available)
+    }
+
+    fn find(&self, id: SectorId) -> Option<&Sector> {
+        let place = self.sectors.binary_search_by_key(&id.0, |sector| sector.sector_id).ok()?;
+        self.sectors.get(place)
     }
 }
 
@@ -43,8 +53,8 @@ type Slot = Arc<Fresh<Option<Arc<Listing>>>>;
 pub struct Catalogue {
     store: Arc<Store>,
     names: Fresh<HashSet<EventId>>,
-    // Only of events that exist.
-    events: Mutex<HashMap<EventId, Slot>>,
+    // Only of events that exist; with the time at which each was last touched.
+    events: Mutex<HashMap<EventId, (Instant, Slot)>>,
 }
 
 impl Catalogue {
@@ -74,6 +84,18 @@ impl Catalogue {
         self.slot(id).forget().await;
     }
 
+    /// Something has happened in this event, which exists.
+    pub fn touch(&self, id: &EventId) {
+        self.slot(id);
+    }
+
+    /// The events that were asked for here, or in which something has happened, not longer ago.
+    pub fn touched(&self, within: Duration) -> Vec<EventId> {
+        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        let touched = events.iter().filter(|(_, (at, _))| at.elapsed() < within);
+        touched.map(|(id, _)| id.clone()).collect()
+    }
+
     async fn is_event(&self, id: &EventId) -> Result<bool, StoreError> {
         let known = self.names.get(AGE_MAX, self.load_names()).await?.contains(id);
         Ok(known || self.names.get(MISS_AGE_MAX, self.load_names()).await?.contains(id))
@@ -86,7 +108,10 @@ impl Catalogue {
 
     fn slot(&self, id: &EventId) -> Slot {
         let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        events.entry(id.clone()).or_default().clone()
+        let now = Instant::now();
+        let (touched, slot) = events.entry(id.clone()).or_insert_with(|| (now, Slot::default()));
+        *touched = now;
+        slot.clone()
     }
 }
 

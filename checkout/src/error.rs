@@ -29,12 +29,24 @@ impl From<Refusal> for Problem {
             Refusal::InvalidTransition => {
                 (Code::InvalidTransition, "A confirmed reservation cannot be cancelled.")
             }
+            Refusal::NotExtendable => (
+                Code::InvalidTransition,
+                "This reservation was extended before, or may not be held any longer.",
+            ),
             Refusal::HoldExpired => {
                 (Code::HoldExpired, "The hold has ended, and its places were given back.")
             }
         };
         Self::new(code, detail)
     }
+}
+
+/// 429: too many wait already. Come back at different times, so that you do not meet again.
+pub fn queue_full() -> Problem {
+    const SPREAD_SECONDS: u64 = 4;
+    let seconds = 1 + crate::clock::random_below(SPREAD_SECONDS);
+    Problem::new(Code::QueueFull, "Too many requests are waiting. Nothing was changed.")
+        .retry_after_seconds(seconds)
 }
 
 impl From<StoreError> for Problem {

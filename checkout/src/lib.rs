@@ -5,9 +5,11 @@
 //! | [`settings`] | configuration |
 //! | [`app`] | what a running checkout is made of; all routes on one screen |
 //! | [`http`] | from a request to what is to be done, and back |
-//! | [`sale`] | the rules: baskets, holds, keys, fingerprints, turns |
+//! | [`sale`] | the rules: baskets, decisions, holds, keys; the line of a sector and its writers |
 //! | [`store`] | Postgres: every transaction and every statement, and the lock order |
+//! | [`room`] | what the checkout and the waiting room tell one another |
 //! | [`tasks`] | tasks that own what they do |
+//! | [`verified_tokens`] | admission tokens that were verified a moment ago |
 //! | [`catalogue`] | what is known of the events without asking |
 //! | [`sweeper`], [`purge`], [`reconcile`] | what happens without anybody asking |
 //! | [`answer`], [`error`] | what is answered; every status |
@@ -20,13 +22,23 @@
 //!
 //! | name | kind | what it counts |
 //! |---|---|---|
-//! | `checkout_reservations_total` | counter, `action`, `outcome` | `reserve`, `confirm` and `cancel`, by `created`, `done`, `replayed` or the problem's code |
+//! | `checkout_reservations_total` | counter, `action`, `outcome` | `reserve`, `confirm`, `cancel` and `extend`, by `created`, `done`, `replayed` or the problem's code |
 //! | `checkout_transaction_duration_seconds` | histogram | a transaction from its BEGIN to its end |
-//! | `checkout_sector_leases_total` | counter, `outcome` | leases asked for: `acquired`, `waited_out`, `trouble` |
+//! | `checkout_commit_duration_seconds` | histogram | its COMMIT |
+//! | `checkout_stock_lock_duration_seconds` | histogram | a batch's write to the stock, which waits for the row's lock |
+//! | `checkout_queue_delay_duration_seconds` | histogram | how long the oldest order of a batch has waited |
+//! | `checkout_batch_orders` | histogram | orders written together |
+//! | `checkout_conflicts_total` | counter, `what` | batches decided again because another instance was faster: `stock`, `user_total`, `key` |
+//! | `checkout_batches_halved_total` | counter | batches in which something was wrong, tried again in halves |
+//! | `checkout_sector_leases_total` | counter, `outcome` | leases: `acquired`, `waited_out`, `trouble`, `handed_over`, `lost` |
 //! | `checkout_holds_expired_total` | counter | holds ended by this instance's sweeper |
 //! | `checkout_holds_overdue` | gauge | holds whose time has passed, after a sweep; counts to 10,000 |
 //! | `checkout_holds_stuck_total` | counter | times that a hold could not be ended: look at once |
 //! | `checkout_idempotency_keys_purged_total` | counter | answers forgotten after their retention |
+//! | `checkout_sessions_ended_total` | counter, `outcome` | sessions that the waiting room was told are over: `ended`, `unknown` to it; and reservations of which it was not told: `given_up` without Redis, `dropped` because too many waited |
+//! | `checkout_revoked_tokens` | gauge | tokens of ended sessions that are refused |
+//! | `checkout_places_left`, `checkout_places_held` | gauge, `event` | as the waiting room was last told |
+//! | `checkout_queue_delay_seconds` | gauge, `event` | the longest wait for a sector's turn in the last moments |
 //! | `checkout_database_connections` | gauge | connections to Postgres |
 //! | `checkout_database_connections_idle` | gauge | those of them that nobody uses |
 
@@ -39,11 +51,13 @@ pub mod http;
 pub mod purge;
 pub mod readiness;
 pub mod reconcile;
+pub mod room;
 pub mod sale;
 pub mod settings;
 pub mod store;
 pub mod sweeper;
 pub mod tasks;
+pub mod verified_tokens;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,12 +70,13 @@ use shared::telemetry;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
+use crate::room::stock::StockNews;
 pub use crate::settings::Settings;
 use crate::store::{Store, read};
 
 /// How long one statement of a report may take.
 const REPORT_STATEMENT_TIMEOUT: Duration = Duration::from_secs(600);
-/// How long the connections may take to close, after everything is done.
+/// How long the last words to the waiting room and closing the connections may take.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Serves until `shutdown`, then finishes what is under way, within the configured time.
@@ -89,8 +104,12 @@ pub async fn run(
     let (public, ops) = (app::public(&app, &settings.common), app::ops(&app, &settings.common));
     listeners.serve(public, ops, limits, shutdown).await;
 
+    app.writers.shut_down();
     app.tasks.finish(settings.common.shutdown_timeout()).await;
-    let close = async { tokio::join!(app.store.close(), app.redis.close()) };
+    let close = async {
+        app.endings.finish().await;
+        tokio::join!(app.store.close(), app.redis.close())
+    };
     if tokio::time::timeout(CLOSE_TIMEOUT, close).await.is_err() {
         tracing::warn!("connections not closed in time, cut off");
     }
@@ -122,7 +141,7 @@ pub async fn reconcile(
 }
 
 fn start_background(app: &Arc<App>, settings: &Settings, shutdown: &CancellationToken) {
-    let sweeper = sweeper::Sweeper::new(app.store.clone());
+    let sweeper = sweeper::Sweeper::new(app.store.clone(), app.endings.clone());
     let interval = settings.sweep_interval();
     app.tasks.background(|owned| sweeper.run(owned, interval, shutdown.clone()));
 
@@ -131,6 +150,15 @@ fn start_background(app: &Arc<App>, settings: &Settings, shutdown: &Cancellation
 
     let (keys, token) = (app.admission_keys.clone(), shutdown.clone());
     app.tasks.background(|_| async move { keys.keep_fresh(token).await });
+
+    let (endings, token) = (app.endings.clone(), shutdown.clone());
+    app.tasks.background(|_| async move { endings.run(token).await });
+
+    let (revoked, redis, token) = (app.revoked.clone(), app.redis.clone(), shutdown.clone());
+    app.tasks.background(|_| async move { revoked.keep_fresh(redis, token).await });
+
+    let news = StockNews::new(app.clone());
+    app.tasks.background(|_| news.run(shutdown.clone()));
 
     if let Some(limit) = &app.person_limit {
         app.tasks.background(|_| limit.forget_idle(shutdown.clone()));

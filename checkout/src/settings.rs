@@ -12,6 +12,8 @@ use secrecy::SecretString;
 use shared::secret::{BearerToken, HmacKey};
 use shared::settings::Common;
 
+use crate::sale::issued_key::KeyPolicy;
+
 /// What the checkout is told.
 #[derive(Debug, Clone, Parser)]
 pub struct Settings {
@@ -93,6 +95,27 @@ pub struct Settings {
         default_value = "on"
     )]
     pub sector_lease: Switch,
+
+    /// How long a request for places waits for the decision before it is answered 202, in
+    /// milliseconds.
+    #[arg(
+        long,
+        env = "STANCHION_DECISION_WAIT_MS",
+        value_name = "STANCHION_DECISION_WAIT_MS",
+        default_value_t = 2_000,
+        value_parser = value_parser!(u64).range(0..=60_000)
+    )]
+    pub decision_wait_ms: u64,
+
+    /// Whose idempotency keys people may use: their client's, ours (POST /v1/idempotency-keys), or
+    /// either.
+    #[arg(
+        long,
+        env = "STANCHION_IDEMPOTENCY_KEYS",
+        value_name = "STANCHION_IDEMPOTENCY_KEYS",
+        default_value = "either"
+    )]
+    pub idempotency_keys: KeyPolicy,
 
     /// Whether to start without applying migrations (true or false).
     #[arg(
@@ -184,6 +207,10 @@ impl Settings {
         ensure!(
             self.listen != self.ops_listen || self.listen.port() == 0,
             "STANCHION_LISTEN and STANCHION_OPS_LISTEN must be two addresses"
+        );
+        ensure!(
+            Duration::from_millis(self.decision_wait_ms) < self.common.request_timeout(),
+            "STANCHION_DECISION_WAIT_MS must be less than STANCHION_REQUEST_TIMEOUT_SECONDS"
         );
         Ok(())
     }

@@ -9,6 +9,7 @@ use shared::ids::EventId;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::room::endings::Endings;
 use crate::store::expire::{self, Expire};
 use crate::store::{Store, StoreError, transaction};
 use crate::tasks::Owned;
@@ -23,14 +24,15 @@ const BAD_ROW_PAUSE: Duration = Duration::from_secs(60);
 /// The sweeper of one instance.
 pub struct Sweeper {
     store: Arc<Store>,
+    endings: Arc<Endings>,
     /// Holds that could not be ended, and when: they must not stand in the others' way.
     bad: HashMap<Uuid, Instant>,
 }
 
 impl Sweeper {
-    /// A sweeper.
-    pub fn new(store: Arc<Store>) -> Self {
-        Self { store, bad: HashMap::new() }
+    /// A sweeper that tells `endings` what it has ended.
+    pub fn new(store: Arc<Store>, endings: Arc<Endings>) -> Self {
+        Self { store, endings, bad: HashMap::new() }
     }
 
     /// Sweeps until shutdown. A transaction under way is finished.
@@ -129,7 +131,10 @@ impl Sweeper {
     ) -> Result<usize, StoreError> {
         let work = Expire { event: event.clone(), reservations };
         let expired = transaction::run(owned, &self.store, &work).await?;
-        metrics::counter!("checkout_holds_expired_total").increment(expired as u64);
-        Ok(expired)
+        metrics::counter!("checkout_holds_expired_total").increment(expired.len() as u64);
+        for reservation in &expired {
+            self.endings.decided(event, *reservation);
+        }
+        Ok(expired.len())
     }
 }

@@ -5,10 +5,12 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use shared::problem::{Code, Problem};
+use shared::problem::Problem;
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
+
+use crate::error::queue_full;
 
 /// Writes under way or waiting, in this instance. At 300 a second, which one sector does at the
 /// least, the last of them would wait longer than any request does.
@@ -49,11 +51,7 @@ impl Tasks {
         F: Future<Output = T> + Send + 'static,
     {
         let Ok(place) = self.places.clone().try_acquire_owned() else {
-            return Err(Problem::new(
-                Code::QueueFull,
-                "Too many requests are waiting. Nothing was changed.",
-            )
-            .retry_after_seconds(2));
+            return Err(queue_full());
         };
         // Dropped with this future when the client goes away.
         let caller = Arc::new(());
@@ -89,6 +87,7 @@ impl Tasks {
 
 #[cfg(test)]
 mod tests {
+    use shared::problem::Code;
     use tokio::sync::oneshot;
 
     use super::*;

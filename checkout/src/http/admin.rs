@@ -81,6 +81,7 @@ async fn change(app: &Arc<App>, change: EventChange) -> Result<Response, Problem
     });
     let created = created.await??;
     app.catalogue.forget(&event).await;
+    app.writers.stock_changed(&event);
     tracing::info!(event = %event, created, "event changed");
     let status = if created { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, axum::Json(current(app, &event).await?)).into_response())

@@ -14,6 +14,8 @@ use crate::store::admin::{EventChange, SectorChange};
 const NAME_LENGTH: RangeInclusive<usize> = 1..=200;
 /// Places of one person, or of one request.
 const QUANTITY: RangeInclusive<i32> = 1..=QUANTITY_MAX;
+/// Up to two days, of which an extension is one.
+const MAX_HOLD_SECONDS: RangeInclusive<i32> = 1..=172_800;
 /// Up to a day.
 const HOLD_TTL_SECONDS: RangeInclusive<i32> = 1..=86_400;
 /// Places of a sector.
@@ -30,6 +32,7 @@ const PRICE: RangeInclusive<i64> = 0..=500_000_000_000;
 /// | `max_per_user` | 4 places |
 /// | `max_quantity_per_request` | 4 places |
 /// | `hold_ttl_seconds` | 600 |
+/// | `max_hold_seconds` | twice `hold_ttl_seconds`: how long a hold may last in all, when it is extended |
 /// | `currency` | `EUR` |
 /// | `sectors` | none: sectors that are there already stay |
 #[derive(Debug, Default, Deserialize)]
@@ -39,6 +42,7 @@ pub struct EventBody {
     max_per_user: Option<i32>,
     max_quantity_per_request: Option<i32>,
     hold_ttl_seconds: Option<i32>,
+    max_hold_seconds: Option<i32>,
     currency: Option<String>,
     #[serde(default)]
     sectors: Vec<SectorBody>,
@@ -63,6 +67,7 @@ impl EventBody {
             max_per_user: self.max_per_user.or(Some(4)),
             max_quantity_per_request: self.max_quantity_per_request.or(Some(4)),
             hold_ttl_seconds: self.hold_ttl_seconds.or(Some(600)),
+            max_hold_seconds: self.max_hold_seconds,
             currency: self.currency.or_else(|| Some("EUR".to_owned())),
             sectors: self.sectors,
         };
@@ -79,6 +84,7 @@ impl EventBody {
         checked("max_per_user", self.max_per_user, QUANTITY)?;
         checked("max_quantity_per_request", self.max_quantity_per_request, QUANTITY)?;
         checked("hold_ttl_seconds", self.hold_ttl_seconds, HOLD_TTL_SECONDS)?;
+        checked("max_hold_seconds", self.max_hold_seconds, MAX_HOLD_SECONDS)?;
         checked_currency(self.currency.as_deref())?;
         let sectors = self.sectors.into_iter().map(SectorBody::change);
         Ok(EventChange {
@@ -88,6 +94,7 @@ impl EventBody {
             max_per_user: self.max_per_user,
             max_quantity_per_request: self.max_quantity_per_request,
             hold_ttl_seconds: self.hold_ttl_seconds,
+            max_hold_seconds: self.max_hold_seconds,
             currency: self.currency,
             sectors: sectors.collect::<Result<_, _>>()?,
         })
@@ -162,6 +169,7 @@ mod tests {
             r#"{"max_per_user":0}"#,
             r#"{"max_quantity_per_request":10001}"#,
             r#"{"hold_ttl_seconds":86401}"#,
+            r#"{"max_hold_seconds":0}"#,
             r#"{"currency":"eur"}"#,
             r#"{"currency":"EURO"}"#,
             r#"{"sectors":[{"name":"A","capacity":-1}]}"#,

@@ -1,13 +1,16 @@
 //! From a request to what is to be done, and back. In the order in which a reservation passes:
-//! [`admitted`], [`limit`], [`reservations`].
+//! [`admitted`], [`limit`], [`reserve`].
 
 pub mod admin;
 pub mod admin_body;
 pub mod admitted;
+pub mod extend;
+pub mod issued_keys;
 pub mod key;
 pub mod limit;
 pub mod owner;
 pub mod reservations;
+pub mod reserve;
 pub mod reserve_body;
 pub mod sectors;
 pub mod service;

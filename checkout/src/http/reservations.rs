@@ -1,79 +1,22 @@
-//! Steps 3 to 7 of a reservation, and what its owner and the service can do with it.
+//! What the owner of a reservation and the service can do with it.
 
 use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::State;
-use shared::admission::AdmissionClaims;
 use shared::ids::ReservationId;
-use shared::problem::{Code, Json, Path, Problem};
+use shared::problem::{Path, Problem};
 
 use super::owner::Owner;
-use super::reserve_body::ReserveBody;
 use crate::answer::{Answer, Outcome};
 use crate::app::App;
+use crate::clock;
 use crate::sale::fingerprint::Fingerprint;
 use crate::sale::hold::Action;
 use crate::sale::key::IdempotencyKey;
 use crate::store::idempotency::{Keyed, once};
-use crate::store::reserve::Reserve;
 use crate::store::transition::Transition;
-use crate::store::{StoreError, read, transaction};
-
-/// `POST /v1/reservations`
-pub async fn create(
-    State(app): State<Arc<App>>,
-    Extension(claims): Extension<AdmissionClaims>,
-    key: IdempotencyKey,
-    Json(body): Json<ReserveBody>,
-) -> Result<Outcome, Problem> {
-    let answer = reserve(&app, claims, key, body).await;
-    count("reserve", &answer);
-    answer
-}
-
-async fn reserve(
-    app: &Arc<App>,
-    claims: AdmissionClaims,
-    key: IdempotencyKey,
-    body: ReserveBody,
-) -> Result<Outcome, Problem> {
-    // 3: what is asked for
-    let basket = body.basket()?;
-    let fingerprint = Fingerprint::reserve(&basket);
-    let keyed = Keyed { event: claims.event, sub: Some(claims.sub.clone()), key, fingerprint };
-
-    // 4: what memory can say to it
-    let listing = app.catalogue.event(&keyed.event).await?.ok_or_else(not_sold_here)?;
-    if !basket.sectors().all(|sector| listing.has(sector)) {
-        return Err(Problem::not_found());
-    }
-    if basket.total() > listing.event.max_quantity_per_request {
-        // A key that was decided when this was allowed keeps its answer.
-        let decided = keyed.find(&mut *app.store.connection().await?).await?;
-        return decided.ok_or_else(|| too_many(listing.event.max_quantity_per_request));
-    }
-
-    let work = Reserve { keyed, sub: claims.sub, basket, receipts: app.receipts.clone() };
-    let decided = app.tasks.run({
-        let app = app.clone();
-        move |owned| async move {
-            // 5: in line for the sectors, in this instance and between instances
-            let turn = app.turns.take(&work.keyed.event, &work.basket).await;
-            let turn = turn.ok_or(StoreError::Unavailable(None))?;
-            // 6: one transaction decides and writes, unless the client has gone while in line
-            let outcome = if owned.is_awaited() {
-                once(&owned, &app.store, &work.keyed, &work).await
-            } else {
-                Err(StoreError::Unavailable(None))
-            };
-            turn.end().await;
-            outcome
-        }
-    });
-    // 7: the answer
-    Ok(decided.await??)
-}
+use crate::store::{idempotency, read, transaction};
 
 /// `GET /v1/reservations/{id}`
 pub async fn read(
@@ -85,8 +28,18 @@ pub async fn read(
     let mut connection = app.store.connection().await?;
     let reservation =
         read::reservation(&mut connection, &owner.event, id, Some(&owner.sub)).await?;
-    let reservation = reservation.ok_or_else(Problem::not_found)?;
-    Ok(Answer::done(app.receipts.body(&reservation)))
+    if let Some(reservation) = reservation {
+        return Ok(Answer::done(app.receipts.body(&reservation)));
+    }
+    // An order whose caller did not wait: refused, or not decided yet, or lost with its instance.
+    let (event, sub) = (&owner.event, &owner.sub);
+    if let Some(refusal) = idempotency::refusal(&mut connection, event, id, sub).await? {
+        return Ok(refusal);
+    }
+    if app.ids.may_be_pending(id, event, sub, clock::unix_ms()) {
+        return Ok(Answer::done(app.receipts.pending(id, event, None)));
+    }
+    Err(Problem::not_found())
 }
 
 /// `DELETE /v1/reservations/{id}`. It needs no key: done again it has no further effect.
@@ -106,7 +59,14 @@ pub async fn cancel(
     };
     let answer = app.tasks.run({
         let app = app.clone();
-        move |owned| async move { transaction::run(&owned, &app.store, &work).await }
+        move |owned| async move {
+            let answer = transaction::run(&owned, &app.store, &work).await;
+            if answer.is_ok() {
+                app.endings.decided(&work.event, id);
+                app.writers.stock_changed(&work.event);
+            }
+            answer
+        }
     });
     let outcome = answer.await.and_then(|answer| Ok(Outcome::First(answer?)));
     count("cancel", &outcome);
@@ -133,23 +93,21 @@ pub async fn confirm(
     };
     let outcome = app.tasks.run({
         let app = app.clone();
-        move |owned| async move { once(&owned, &app.store, &keyed, &work).await }
+        move |owned| async move {
+            let outcome = once(&owned, &app.store, &keyed, &work).await;
+            if outcome.is_ok() {
+                app.endings.decided(&keyed.event, id);
+            }
+            outcome
+        }
     });
     let outcome = outcome.await.and_then(|outcome| Ok(outcome?));
     count("confirm", &outcome);
     outcome
 }
 
-fn not_sold_here() -> Problem {
-    Problem::new(Code::NotAdmitted, "The token is for an event that is not sold here.")
-}
-
-fn too_many(max: i32) -> Problem {
-    let detail = format!("One request may ask for at most {max} places of this event.");
-    Problem::new(Code::InvalidQuantity, detail)
-}
-
-fn count(action: &'static str, outcome: &Result<Outcome, Problem>) {
+/// Counts an outcome.
+pub(super) fn count(action: &'static str, outcome: &Result<Outcome, Problem>) {
     let outcome = match outcome {
         Ok(outcome) => outcome.label(),
         Err(problem) => problem.code().as_str(),

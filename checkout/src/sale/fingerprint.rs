@@ -13,15 +13,28 @@ pub struct Fingerprint([u8; 32]);
 impl Fingerprint {
     /// Of asking for these places.
     pub fn reserve(basket: &Basket) -> Self {
-        let lines = basket.lines().iter().flat_map(|(sector, quantity)| {
-            sector.0.into_bytes().into_iter().chain(quantity.to_be_bytes())
-        });
-        Self::of(b"reserve\n", &lines.collect::<Vec<u8>>())
+        let mut hash = Context::new(&SHA256);
+        hash.update(b"reserve\n");
+        for (sector, quantity) in basket.lines() {
+            hash.update(sector.0.as_bytes());
+            hash.update(&quantity.to_be_bytes());
+        }
+        Self::finished(hash)
     }
 
     /// Of confirming this reservation.
     pub fn confirm(id: ReservationId) -> Self {
         Self::of(b"confirm\n", id.0.as_bytes())
+    }
+
+    /// Of extending this hold.
+    pub fn extend(id: ReservationId) -> Self {
+        Self::of(b"extend\n", id.0.as_bytes())
+    }
+
+    /// As it was recorded. None when it is not one.
+    pub fn recorded(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
     }
 
     /// The bytes.
@@ -33,6 +46,10 @@ impl Fingerprint {
         let mut hash = Context::new(&SHA256);
         hash.update(operation);
         hash.update(request);
+        Self::finished(hash)
+    }
+
+    fn finished(hash: Context) -> Self {
         let mut bytes = [0; 32];
         bytes.copy_from_slice(hash.finish().as_ref());
         Self(bytes)

@@ -1,20 +1,23 @@
 //! The `Idempotency-Key` of a request.
 
+use std::sync::Arc;
+
 /// Longest key, in bytes.
 const BYTES_MAX: usize = 255;
 
-/// A key that the client made up for one request: 1 to 255 visible ASCII characters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IdempotencyKey(String);
+/// A key for one request, the client's own or one of ours: 1 to 255 visible ASCII characters. Cheap
+/// to clone.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct IdempotencyKey(Arc<str>);
 
 impl IdempotencyKey {
     /// Reads a header's value: the key as it is, or as a quoted string of RFC 8941 (what the IETF
     /// draft asks for). Both forms of a key are the same key.
     pub fn parse(header: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(header).ok()?.trim_matches([' ', '\t']);
-        let key = match text.strip_prefix('"') {
-            Some(rest) => unquoted(rest)?,
-            None => text.to_owned(),
+        let key: Arc<str> = match text.strip_prefix('"') {
+            Some(rest) => unquoted(rest)?.into(),
+            None => text.into(),
         };
         let visible = key.bytes().all(|byte| byte.is_ascii_graphic());
         ((1..=BYTES_MAX).contains(&key.len()) && visible).then_some(Self(key))

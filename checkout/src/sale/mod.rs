@@ -1,14 +1,25 @@
-//! The rules of a sale. Pure, but for [`turn`] and [`lease`], which put requests in line.
+//! The rules of a sale, and the writers who apply them.
+//!
+//! Pure: [`basket`], [`fingerprint`], [`key`], [`order`], [`decide`], [`hold`]. Signing and naming:
+//! [`receipt`], [`pending`], [`issued_key`]. In line: [`line`], with what it remembers of a sector
+//! without places in [`sold_out`]; [`writer`], which takes from it under a [`lease`].
 //!
 //! Architecture invariant: nothing here asks the database or a clock for the state of a sale.
 
 pub mod basket;
+pub mod decide;
 pub mod fingerprint;
 pub mod hold;
+pub mod issued_key;
 pub mod key;
 pub mod lease;
+pub mod lease_turn;
+pub mod line;
+pub mod order;
+pub mod pending;
 pub mod receipt;
-pub mod turn;
+pub mod sold_out;
+pub mod writer;
 
 /// Why the sale says no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +36,8 @@ pub enum Refusal {
     InvalidTransition,
     /// The hold has ended.
     HoldExpired,
+    /// The hold was extended before, or may not last longer.
+    NotExtendable,
 }
 
 impl Refusal {
@@ -32,9 +45,11 @@ impl Refusal {
     /// not be decided may be asked again under the same key.
     pub fn is_decision(self) -> bool {
         match self {
-            Self::SoldOut | Self::PurchaseLimit | Self::InvalidTransition | Self::HoldExpired => {
-                true
-            }
+            Self::SoldOut
+            | Self::PurchaseLimit
+            | Self::InvalidTransition
+            | Self::HoldExpired
+            | Self::NotExtendable => true,
             Self::KeyReused | Self::NotFound => false,
         }
     }

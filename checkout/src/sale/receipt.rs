@@ -88,6 +88,27 @@ struct Body<'a> {
     reservation_token: String,
 }
 
+#[derive(Serialize)]
+struct Pending<'a> {
+    id: ReservationId,
+    event: &'a EventId,
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reservation_token: Option<String>,
+}
+
+/// A time of the Unix epoch, as it stands on the wire.
+pub fn wire_time(unix_seconds: u64) -> String {
+    let at = OffsetDateTime::from_unix_timestamp(unix_seconds.cast_signed());
+    formatted(at.unwrap_or(OffsetDateTime::UNIX_EPOCH))
+}
+
+fn formatted(at: OffsetDateTime) -> String {
+    at.to_offset(time::UtcOffset::UTC)
+        .format(WIRE_TIME)
+        .expect("a complete date and time has all parts of the format")
+}
+
 impl Receipts {
     /// Signs with `key`; tokens are good until `retention_seconds` after the reservation was made.
     pub fn new(key: &HmacKey, retention_seconds: u32) -> Self {
@@ -109,11 +130,6 @@ impl Receipts {
 
     /// The JSON body. The same reservation in the same state is the same text.
     pub fn body(&self, reservation: &Reservation) -> String {
-        let time = |at: OffsetDateTime| {
-            at.to_offset(time::UtcOffset::UTC)
-                .format(WIRE_TIME)
-                .expect("a complete date and time has all parts of the format")
-        };
         serde_json::to_string(&Body {
             id: reservation.id,
             event: &reservation.event,
@@ -121,11 +137,25 @@ impl Receipts {
             items: &reservation.items,
             total: reservation.total,
             currency: &reservation.currency,
-            expires_at: time(reservation.expires_at),
-            created_at: time(reservation.created_at),
+            expires_at: formatted(reservation.expires_at),
+            created_at: formatted(reservation.created_at),
             reservation_token: self.token(reservation),
         })
         .expect("a struct of texts and numbers is always JSON")
+    }
+
+    /// The JSON body of an order that is not decided yet; for its owner, at this time of the Unix
+    /// epoch, with the reservation token that it will be found by.
+    pub fn pending(
+        &self,
+        id: ReservationId,
+        event: &EventId,
+        owner: Option<(&Subject, u64)>,
+    ) -> String {
+        let token = owner
+            .map(|(sub, unix_seconds)| self.signed(event, sub, id, unix_seconds.cast_signed()));
+        let body = Pending { id, event, state: "pending", reservation_token: token };
+        serde_json::to_string(&body).expect("a struct of texts is always JSON")
     }
 
     /// The claims of a reservation token of ours that is still good.
@@ -135,11 +165,15 @@ impl Receipts {
     }
 
     fn token(&self, reservation: &Reservation) -> String {
-        let iat = reservation.created_at.unix_timestamp();
+        let Reservation { event, sub, id, created_at, .. } = reservation;
+        self.signed(event, sub, *id, created_at.unix_timestamp())
+    }
+
+    fn signed(&self, event: &EventId, sub: &Subject, id: ReservationId, iat: i64) -> String {
         let claims = ReservationClaims {
-            event: reservation.event.clone(),
-            sub: reservation.sub.clone(),
-            rid: reservation.id,
+            event: event.clone(),
+            sub: sub.clone(),
+            rid: id,
             iat,
             exp: iat + i64::from(self.retention_seconds),
         };

@@ -29,6 +29,9 @@ pub struct EventChange {
     pub hold_ttl_seconds: Option<i32>,
     /// ISO 4217.
     pub currency: Option<String>,
+    /// How long a hold may last in all when it is extended, in seconds. None in a new event is twice
+    /// `hold_ttl_seconds`.
+    pub max_hold_seconds: Option<i32>,
     /// Sectors to make or change. Those not listed stay.
     pub sectors: Vec<SectorChange>,
 }
@@ -122,6 +125,7 @@ impl EventChange {
             .bind(self.max_quantity_per_request)
             .bind(self.hold_ttl_seconds)
             .bind(&self.currency)
+            .bind(self.max_hold_seconds)
             .fetch_optional(connection)
             .await?;
         created.ok_or(StoreError::Rejected(Rejected::UnknownEvent))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use shared::ids::{EventId, SectorId};
+use shared::ids::{EventId, ReservationId, SectorId};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -54,10 +54,10 @@ pub async fn count_overdue(connection: &mut PgConnection, limit: i64) -> Result<
 }
 
 impl Work for Expire {
-    /// How many were ended.
-    type Output = usize;
+    /// Those that were ended.
+    type Output = Vec<ReservationId>;
 
-    async fn run(&self, connection: &mut PgConnection) -> Result<usize, StoreError> {
+    async fn run(&self, connection: &mut PgConnection) -> Result<Vec<ReservationId>, StoreError> {
         let expired: Vec<Expired> = sqlx::query_as(include_str!("sql/expire.sql"))
             .bind(self.event.as_str())
             .bind(&self.reservations)
@@ -67,7 +67,7 @@ impl Work for Expire {
             self.return_user_totals(connection, &expired).await?;
             self.return_stock(connection, &expired).await?;
         }
-        Ok(expired.len())
+        Ok(expired.iter().map(|hold| ReservationId(hold.reservation_id)).collect())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use sqlx::PgConnection;
 
-use shared::ids::{EventId, Subject};
+use shared::ids::{EventId, ReservationId, Subject};
 
 use super::transaction::{self, Work};
 use super::{Store, StoreError};
@@ -110,6 +110,22 @@ pub async fn once<W: Work<Output = Answer>>(
         }
     }
     Err(StoreError::KeyTaken)
+}
+
+/// Why an order is no reservation, by the id that it would have had.
+pub async fn refusal(
+    connection: &mut PgConnection,
+    event: &EventId,
+    id: ReservationId,
+    sub: &Subject,
+) -> Result<Option<Answer>, StoreError> {
+    let row: Option<(i16, String)> = sqlx::query_as(include_str!("sql/find_refusal.sql"))
+        .bind(event.as_str())
+        .bind(id.0)
+        .bind(sub.as_str())
+        .fetch_optional(connection)
+        .await?;
+    Ok(row.and_then(|(status, body)| Answer::recorded(status, body)))
 }
 
 /// Forgets answers of an event that were given longer than the retention ago, about `limit`.

@@ -24,13 +24,17 @@
 //! `held` once because of the condition in `leave_held.sql` and `expire.sql`. Time is Postgres'.
 
 pub mod admin;
+pub mod batch;
+mod columns;
 mod connect;
 mod error;
 pub mod expire;
+pub mod extend;
 pub mod idempotency;
 pub mod migrate;
 pub mod read;
 pub mod reserve;
+pub mod sessions;
 mod settle;
 pub mod transaction;
 pub mod transition;

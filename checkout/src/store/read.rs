@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::StoreError;
 use crate::sale::hold::State;
 use crate::sale::receipt::{Item, Reservation};
+use crate::sale::sold_out::PEOPLE_MAX;
 
 /// An event's settings.
 #[derive(Debug, Clone, Serialize, sqlx::FromRow)]
@@ -25,6 +26,8 @@ pub struct Event {
     pub max_quantity_per_request: i32,
     /// How long a hold is kept, in seconds.
     pub hold_ttl_seconds: i32,
+    /// How long a hold may last in all when it is extended, in seconds.
+    pub max_hold_seconds: i32,
     /// ISO 4217.
     pub currency: String,
 }
@@ -46,6 +49,26 @@ pub struct Sector {
     pub held: i32,
     /// Places sold.
     pub confirmed: i32,
+}
+
+/// Places of an event, over all of its sectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Places {
+    /// Places left.
+    pub left: u64,
+    /// Places kept for somebody.
+    pub held: u64,
+}
+
+/// A look at a sector.
+#[derive(Debug, Clone, sqlx::FromRow)]
+pub struct Look {
+    /// The moment of it.
+    pub at: OffsetDateTime,
+    /// Places left.
+    pub available: i32,
+    /// Whoever has an answer on record at the event, perhaps not all.
+    pub people: Vec<String>,
 }
 
 /// One item of a reservation, with the reservation it is of.
@@ -95,6 +118,43 @@ pub async fn sectors(
 ) -> Result<Vec<Sector>, StoreError> {
     let sectors = sqlx::query_as(include_str!("sql/sectors.sql")).bind(event.as_str());
     Ok(sectors.fetch_all(connection).await?)
+}
+
+/// What is left and kept of these events, or of all; those without a sector are left out.
+pub async fn places(
+    connection: &mut PgConnection,
+    events: Option<&[EventId]>,
+) -> Result<Vec<(EventId, Places)>, StoreError> {
+    let names: Option<Vec<&str>> =
+        events.map(|events| events.iter().map(EventId::as_str).collect());
+    let sums: Vec<(String, i64, i64)> =
+        sqlx::query_as(include_str!("sql/places.sql")).bind(names).fetch_all(connection).await?;
+    let places = sums.into_iter().filter_map(|(event, left, held)| {
+        Some((
+            event.parse().ok()?,
+            Places { left: left.try_into().ok()?, held: held.try_into().ok()? },
+        ))
+    });
+    Ok(places.collect())
+}
+
+/// Whether a sector has a place, and who has an answer on record; with `since`, only on records of
+/// that time and so many seconds before it.
+pub async fn look(
+    connection: &mut PgConnection,
+    event: &EventId,
+    sector: SectorId,
+    since: (Option<OffsetDateTime>, f64),
+) -> Result<Look, StoreError> {
+    let limit = i64::try_from(PEOPLE_MAX).unwrap_or(i64::MAX);
+    Ok(sqlx::query_as(include_str!("sql/look.sql"))
+        .bind(event.as_str())
+        .bind(sector.0)
+        .bind(since.1)
+        .bind(since.0)
+        .bind(limit)
+        .fetch_one(connection)
+        .await?)
 }
 
 /// The event of a reservation, if there is one of that name.

@@ -1,6 +1,8 @@
-//! Making a hold: one transaction decides and writes.
+//! Making a hold over several sectors: one transaction decides and writes. (Orders for one sector are
+//! written together, see `batch`.)
 
-use shared::ids::{ReservationId, Subject};
+use std::sync::Arc;
+
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -10,17 +12,15 @@ use super::read::{ReservationRow, collected};
 use super::transaction::Work;
 use crate::answer::Answer;
 use crate::sale::Refusal;
-use crate::sale::basket::Basket;
+use crate::sale::order::Order;
 use crate::sale::receipt::{Receipts, Reservation};
 
 /// A hold to be made.
 pub struct Reserve {
     /// The request's key, and with it the event.
     pub keyed: Keyed,
-    /// Who asks.
-    pub sub: Subject,
-    /// For what.
-    pub basket: Basket,
+    /// What is asked for.
+    pub order: Arc<Order>,
     /// Writes the answer.
     pub receipts: Receipts,
 }
@@ -43,8 +43,8 @@ impl Reserve {
     async fn take_user_total(&self, connection: &mut PgConnection) -> Result<(), StoreError> {
         let taken = sqlx::query(include_str!("sql/take_user_total.sql"))
             .bind(self.keyed.event.as_str())
-            .bind(self.sub.as_str())
-            .bind(self.basket.total())
+            .bind(self.order.sub.as_str())
+            .bind(self.order.basket.total())
             .execute(connection)
             .await?;
         refused_unless(taken.rows_affected() == 1, Refusal::PurchaseLimit)
@@ -54,21 +54,28 @@ impl Reserve {
         &self,
         connection: &mut PgConnection,
     ) -> Result<Reservation, StoreError> {
-        let (sectors, quantities): (Vec<Uuid>, Vec<i32>) =
-            self.basket.lines().iter().map(|&(sector, quantity)| (sector.0, quantity)).unzip();
+        let (sectors, quantities): (Vec<Uuid>, Vec<i32>) = self
+            .order
+            .basket
+            .lines()
+            .iter()
+            .map(|&(sector, quantity)| (sector.0, quantity))
+            .unzip();
         let rows: Vec<ReservationRow> = sqlx::query_as(include_str!("sql/insert_reservation.sql"))
             .bind(self.keyed.event.as_str())
-            .bind(ReservationId::generate().0)
-            .bind(self.sub.as_str())
+            .bind(self.order.id.0)
+            .bind(self.order.sub.as_str())
             .bind(sectors)
             .bind(quantities)
+            .bind(self.order.admission.jti)
+            .bind(self.order.admission.number.cast_signed())
             .fetch_all(connection)
             .await?;
         collected(rows).ok_or(StoreError::Refused(Refusal::NotFound))
     }
 
     async fn take_stock(&self, connection: &mut PgConnection) -> Result<(), StoreError> {
-        for &(sector, quantity) in self.basket.lines() {
+        for &(sector, quantity) in self.order.basket.lines() {
             let taken = sqlx::query(include_str!("sql/take_stock.sql"))
                 .bind(self.keyed.event.as_str())
                 .bind(sector.0)

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use sqlx::{Connection, PgConnection};
-use uuid::Uuid;
 
 use super::{Store, StoreError};
-use crate::clock::measured;
+use crate::clock::{measured, random_below};
 use crate::tasks::Owned;
 
 /// Attempts at a transaction that Postgres ended for the sake of another one.
@@ -72,7 +71,8 @@ async fn in_transaction<W: Work>(
     let mut transaction = connection.begin().await?;
     match work.run(&mut transaction).await {
         Ok(output) => {
-            transaction.commit().await.map_err(StoreError::at_commit)?;
+            let commit = measured("checkout_commit_duration_seconds", transaction.commit());
+            commit.await.map_err(StoreError::at_commit)?;
             Ok(output)
         }
         Err(error) => {
@@ -81,9 +81,4 @@ async fn in_transaction<W: Work>(
             Err(error)
         }
     }
-}
-
-fn random_below(bound: u64) -> u64 {
-    // Enough for a jitter, and no dependency more.
-    Uuid::new_v4().as_u64_pair().1 % bound
 }

@@ -1,5 +1,7 @@
 -- The newest events. $1 how many
-SELECT event_id, name, max_per_user, max_quantity_per_request, hold_ttl_seconds, currency
+SELECT
+    event_id, name, max_per_user, max_quantity_per_request, hold_ttl_seconds, currency,
+    coalesce(max_hold_seconds, 2 * hold_ttl_seconds) AS max_hold_seconds
 FROM events
 ORDER BY created_at DESC, event_id
 LIMIT $1

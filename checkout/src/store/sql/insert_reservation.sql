@@ -1,5 +1,6 @@
 -- Writes a hold with its items, at the prices of this moment. One row per item, ascending; no row:
--- a sector is not the event's. $1 event, $2 reservation, $3 sub, $4 sectors, $5 their quantities
+-- a sector is not the event's. $1 event, $2 reservation, $3 sub, $4 sectors, $5 their quantities,
+-- $6 the admission's jti, $7 its queue number
 WITH priced AS (
     SELECT demand.sector_id, demand.quantity, sectors.price
     FROM unnest($4::uuid[], $5::integer[]) AS demand (sector_id, quantity)
@@ -7,7 +8,7 @@ WITH priced AS (
 ), hold AS (
     INSERT INTO reservations (
         event_id, reservation_id, sub, state, quantity, total, currency,
-        created_at, expires_at, changed_at
+        created_at, expires_at, changed_at, admission_jti, queue_number
     )
     SELECT
         event_id, $2, $3, 'held',
@@ -16,7 +17,9 @@ WITH priced AS (
         currency,
         date_trunc('milliseconds', now()),
         date_trunc('milliseconds', now()) + make_interval(secs => hold_ttl_seconds),
-        now()
+        now(),
+        $6,
+        $7
     FROM events
     WHERE event_id = $1 AND (SELECT count(*) FROM priced) = cardinality($4::uuid[])
     RETURNING event_id, reservation_id, sub, state, total, currency, created_at, expires_at

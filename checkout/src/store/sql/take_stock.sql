@@ -3,3 +3,4 @@
 UPDATE sector_stock
 SET available = available - $3, held = held + $3
 WHERE event_id = $1 AND sector_id = $2 AND available >= $3
+RETURNING available

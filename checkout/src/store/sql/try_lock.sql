@@ -1,0 +1,2 @@
+-- $1 a number
+SELECT pg_try_advisory_lock($1)
