@@ -18,6 +18,8 @@ use crate::store::{Store, StoreError};
 const AGE_MAX: Duration = Duration::from_secs(1);
 /// A name that is not on the list may have been added since.
 const MISS_AGE_MAX: Duration = Duration::from_millis(100);
+/// How old it may be while Postgres cannot be asked. What is decided is decided by what is true then.
+const STALE_AGE_MAX: Duration = Duration::from_secs(10);
 /// For how long a failure is everybody's answer.
 const FAILURE_AGE_MAX: Duration = Duration::from_millis(200);
 
@@ -116,59 +118,75 @@ impl Catalogue {
 }
 
 /// A value that is loaded again when it is too old, by one caller for all.
-struct Fresh<T>(RwLock<Option<(Instant, Option<Arc<T>>)>>);
+struct Fresh<T>(RwLock<Known<T>>);
+
+/// What came of loading it.
+struct Known<T> {
+    /// The last value, and when it was asked for.
+    value: Option<(Instant, Arc<T>)>,
+    /// When it could not be loaded, if that was the last attempt.
+    failed_at: Option<Instant>,
+}
+
+impl<T> Default for Known<T> {
+    fn default() -> Self {
+        Self { value: None, failed_at: None }
+    }
+}
 
 impl<T> Default for Fresh<T> {
     fn default() -> Self {
-        Self(RwLock::new(None))
+        Self(RwLock::default())
     }
 }
 
 impl<T> Fresh<T> {
-    /// The value, at most `age_max` old. `load` is only run when it is needed. It is a read: a
-    /// caller that goes away may drop it.
+    /// The value, at most `age_max` old, or [`STALE_AGE_MAX`] when it cannot be loaded. `load` is
+    /// only run when it is needed. It is a read: a caller that goes away may drop it.
     async fn get(
         &self,
         age_max: Duration,
         load: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<Arc<T>, StoreError> {
-        if let Some(known) = known(&*self.0.read().await, age_max) {
-            return known;
+        if let Some(answer) = self.0.read().await.answer(age_max) {
+            return answer;
         }
-        let mut slot = self.0.write().await;
+        let mut known = self.0.write().await;
         // Somebody else may have loaded it meanwhile.
-        if let Some(known) = known(&slot, age_max) {
-            return known;
+        if let Some(answer) = known.answer(age_max) {
+            return answer;
         }
         let asked_at = Instant::now();
         match load.await {
             Ok(value) => {
                 let value = Arc::new(value);
-                *slot = Some((asked_at, Some(value.clone())));
+                *known = Known { value: Some((asked_at, value.clone())), failed_at: None };
                 Ok(value)
             }
             Err(error) => {
-                *slot = Some((Instant::now(), None));
-                Err(error)
+                known.failed_at = Some(Instant::now());
+                known.fresh(STALE_AGE_MAX).ok_or(error)
             }
         }
     }
 
     async fn forget(&self) {
-        *self.0.write().await = None;
+        *self.0.write().await = Known::default();
     }
 }
 
-fn known<T>(
-    slot: &Option<(Instant, Option<Arc<T>>)>,
-    age_max: Duration,
-) -> Option<Result<Arc<T>, StoreError>> {
-    match slot {
-        Some((at, Some(value))) if at.elapsed() < age_max => Some(Ok(value.clone())),
-        Some((at, None)) if at.elapsed() < FAILURE_AGE_MAX => {
-            Some(Err(StoreError::Unavailable(None)))
+impl<T> Known<T> {
+    fn fresh(&self, age_max: Duration) -> Option<Arc<T>> {
+        self.value.as_ref().filter(|(at, _)| at.elapsed() < age_max).map(|(_, value)| value.clone())
+    }
+
+    /// What can be said without loading it.
+    fn answer(&self, age_max: Duration) -> Option<Result<Arc<T>, StoreError>> {
+        if let Some(value) = self.fresh(age_max) {
+            return Some(Ok(value));
         }
-        _ => None,
+        self.failed_at.filter(|at| at.elapsed() < FAILURE_AGE_MAX)?;
+        Some(self.fresh(STALE_AGE_MAX).ok_or(StoreError::Unavailable(None)))
     }
 }
 
@@ -197,5 +215,10 @@ mod tests {
         let (first, second) = tokio::join!(one(), one());
         assert!(first.is_err() && second.is_err());
         assert_eq!(asked.load(Ordering::Relaxed), 2);
+
+        let slot = Fresh::default();
+        assert!(slot.get(AGE_MAX, load(Ok(7))).await.is_ok());
+        let stale = slot.get(Duration::ZERO, load(Err(StoreError::Conflict))).await;
+        assert_eq!(stale.ok().as_deref().copied(), Some(7), "better than nothing");
     }
 }

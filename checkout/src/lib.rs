@@ -96,6 +96,7 @@ pub async fn run(
     let background = shutdown.child_token();
     let _ends_background = background.clone().drop_guard();
     start_background(&app, &settings, &background);
+    app.store.warm_up().await;
 
     let limits = Limits {
         connections_max: settings.common.max_connections,

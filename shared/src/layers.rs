@@ -6,14 +6,15 @@
 //! 4. panic: a bug in one request is a 500 for that request and nothing else
 //! 5. measure: counts and times by route, the 503 of the time limit included
 //! 6. time limit: 503 with Retry-After
-//! 7. body limit: 413
+//! 7. unread bodies: read to their end, within bounds, so that the answer arrives
+//! 8. body limit: 413
 
 use std::any::Any;
 use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
-use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state, map_request};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, Method, header};
 use tower::ServiceBuilder;
@@ -26,6 +27,7 @@ use tower_http::trace::{DefaultOnFailure, DefaultOnResponse, TraceLayer};
 use tracing::Level;
 use uuid::Uuid;
 
+use crate::drain;
 use crate::problem::{Code, Problem};
 
 /// Largest request body, in bytes. Ours are a few hundred.
@@ -57,6 +59,7 @@ pub fn wrap(routes: Router, cors_origins: &[HeaderValue], timeout: Duration) -> 
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(measure))
         .layer(from_fn_with_state(timeout, time_limit))
+        .layer(map_request(async |request| drain::unread_body(request)))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX));
     routes.layer(stack)
 }

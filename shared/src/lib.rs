@@ -18,6 +18,7 @@
 
 pub mod admission;
 pub mod docs;
+mod drain;
 pub mod health;
 pub mod ids;
 pub mod layers;

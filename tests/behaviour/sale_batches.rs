@@ -173,7 +173,8 @@ async fn a_pool_of_four_serves_two_thousand_who_wait() {
         people.iter().enumerate().map(async |(n, buyer)| buyer.reserve_one(&sectors[n % 4]).await),
     );
     let (answers, looked) = tokio::join!(orders, read);
-    assert_eq!(count(&answers, 201), 2_000);
+    let others: Vec<&Answer> = answers.iter().filter(|answer| answer.status != 201).collect();
+    assert!(others.is_empty(), "{} of them: {:?}", others.len(), others[0]);
     assert_eq!(looked, 20);
     node.ledger.assert_no_open_transaction().await;
     node.assert_consistent("sale").await;

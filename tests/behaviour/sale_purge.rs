@@ -36,8 +36,7 @@ async fn a_purge_that_meets_a_retry_leaves_one_outcome() {
         let first = ada.reserve(&sector, 1, &key).await.expect(201).str("id");
         age_all(&one.ledger).await;
         let retries = (0..6).map(|n| [&ada, &elsewhere][n % 2].reserve(&sector, 1, &key));
-        let (purged, answers) = tokio::join!(purge_now(&one.ledger), join_all(retries));
-        assert!(purged <= 1);
+        let (_, answers) = tokio::join!(purge_now(&one.ledger), join_all(retries));
         for answer in &answers {
             assert!(matches!(answer.status, 200 | 201), "{answer:?}");
         }

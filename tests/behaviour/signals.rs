@@ -90,11 +90,11 @@ async fn is_kept_out(person: &Person) {
 }
 
 /// Waits until the node has looked at its rooms a few times more.
-async fn looks(sale: &Sale) {
+async fn looks(node: &RoomNode) {
     for _ in 0..4 {
-        let before = sale.status().await.header("etag").to_owned();
+        let before = status(&node.public).await.header("etag").to_owned();
         wait::until("another look", async || {
-            (sale.status().await.header("etag") != before).then_some(())
+            (status(&node.public).await.header("etag") != before).then_some(())
         })
         .await;
     }
@@ -145,7 +145,7 @@ async fn who_holds_something_else_with_the_same_admission_stays() {
     // They are told of in this order.
     goes.cancel(&id).await.expect(200);
     admitted(&queue[2]).await;
-    looks(&sale).await;
+    looks(&sale.room).await;
     is_kept_out(&queue[3]).await;
     let last = stays.hold(&sale.sector).await;
 
@@ -168,7 +168,7 @@ async fn exits_admit_exactly_as_many_as_left() {
     for person in &queue[5..8] {
         admitted(person).await;
     }
-    looks(&sale).await;
+    looks(&sale.room).await;
     for person in &queue[8..] {
         is_kept_out(person).await;
     }
@@ -179,7 +179,7 @@ async fn exits_admit_exactly_as_many_as_left() {
     let (buyer, id) = &holders[3];
     buyer.cancel(id).await.expect(200);
     admitted(&queue[8]).await;
-    looks(&sale).await;
+    looks(&sale.room).await;
     for person in &queue[9..] {
         is_kept_out(person).await;
     }
@@ -251,6 +251,11 @@ async fn an_ending_that_could_not_be_told_is_told_when_redis_is_back() {
     let (first, id) = sale.holder(&queue[0]).await;
     redis.stop().await.expect("Redis stops");
     first.confirm(&id).await.expect(200);
+    // Long enough that it was tried and could not be told.
+    wait::until("Redis to be missed", async || {
+        (sale.status().await.json()["stale"] == true).then_some(())
+    })
+    .await;
     redis.restart().await.expect("Redis starts again");
     admitted(&queue[1]).await;
 }
@@ -284,7 +289,7 @@ async fn with_all_places_in_baskets_nobody_is_called_until_one_is_given_up() {
     sale.holder(&queue[1]).await;
     sale.reason_becomes("all_in_baskets").await;
     let waits = sale.people(1).await.remove(0);
-    looks(&sale).await;
+    looks(&sale.room).await;
     let status = sale.status().await;
     assert_eq!((status.str("status"), status.number("waiting")), ("open".to_owned(), 1));
     assert_eq!(status.str("reason"), "all_in_baskets");
@@ -345,7 +350,7 @@ async fn a_busy_checkout_slows_the_room_down_and_it_recovers() {
             (rate == wanted).then_some(())
         })
         .await;
-        looks_at(&node).await;
+        looks(&node).await;
         seen.dedup();
         seen
     };
@@ -355,14 +360,6 @@ async fn a_busy_checkout_slows_the_room_down_and_it_recovers() {
     assert!(rising.is_sorted_by(|before, after| before < after), "{rising:?}");
     // Down in a few steps, up again in many.
     assert!(falling.len() < rising.len(), "{falling:?} {rising:?}");
-}
-
-async fn looks_at(node: &RoomNode) {
-    let before = status(&node.public).await.header("etag").to_owned();
-    wait::until("another look", async || {
-        (status(&node.public).await.header("etag") != before).then_some(())
-    })
-    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -19,13 +19,12 @@ pub fn checkout() -> PathBuf {
     program("checkout")
 }
 
-/// Beside the directory in which cargo puts the tests.
+/// Beside the running bench, or beside the directory in which cargo puts tests.
 fn program(name: &str) -> PathBuf {
-    let test = std::env::current_exe().expect("a running test has a file");
-    let directory = test.parent().and_then(Path::parent).expect("target/<profile>/deps/<test>");
-    let path = directory.join(name);
-    assert!(path.exists(), "{} is missing: run `cargo build --bins` first", path.display());
-    path
+    let running = std::env::current_exe().expect("a running program has a file");
+    let path = running.ancestors().skip(1).take(2).map(|directory| directory.join(name));
+    let found = path.into_iter().find(|path| path.exists());
+    found.unwrap_or_else(|| panic!("{name} is missing: run `cargo build --bins` first"))
 }
 
 /// A loopback address with a free port.

@@ -1,6 +1,8 @@
 //! The connections to Postgres, and what bounds them.
 
 use std::str::FromStr;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
@@ -8,6 +10,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgPool, Postgres};
 use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::task::JoinSet;
 
 use super::StoreError;
 use crate::clock::Pause;
@@ -39,6 +42,8 @@ pub struct Store {
     pool: PgPool,
     writers: Semaphore,
     outage: Pause,
+    /// Connections given out so far.
+    given: AtomicU64,
 }
 
 impl Store {
@@ -49,6 +54,7 @@ impl Store {
             pool: pool(options(url)?, connections, STATEMENT_TIMEOUT),
             writers: Semaphore::new(writers as usize),
             outage: Pause::default(),
+            given: AtomicU64::new(0),
         })
     }
 
@@ -61,6 +67,7 @@ impl Store {
             pool: pool(options(url)?, 1, statement_timeout),
             writers: Semaphore::new(1),
             outage: Pause::default(),
+            given: AtomicU64::new(0),
         })
     }
 
@@ -69,15 +76,36 @@ impl Store {
         if self.outage.is_on() {
             return Err(StoreError::Unavailable(None));
         }
-        self.pool.acquire().await.map_err(|error| {
-            // With all connections made, it was only busy.
-            let reachable = self.pool.size() >= self.pool.options().get_max_connections();
-            if !reachable {
-                tracing::warn!(error = %error, "Postgres cannot be reached");
-                self.outage.begin(OUTAGE_PAUSE);
+        let given_before = self.given.load(Relaxed);
+        match self.pool.acquire().await {
+            Ok(connection) => {
+                self.given.fetch_add(1, Relaxed);
+                Ok(connection)
             }
-            error.into()
-        })
+            Err(error) => {
+                // With all connections made it was only busy, and slow if somebody else got one.
+                let is_full = self.pool.size() >= self.pool.options().get_max_connections();
+                if !is_full && self.given.load(Relaxed) == given_before {
+                    tracing::warn!(error = %error, "Postgres cannot be reached");
+                    self.outage.begin(OUTAGE_PAUSE);
+                }
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Makes all connections, so that no rush has to wait for them. What cannot be made now is made
+    /// when it is needed.
+    pub async fn warm_up(&self) {
+        let connections = self.pool.options().get_max_connections();
+        let mut tasks = JoinSet::new();
+        for _ in 0..connections {
+            let pool = self.pool.clone();
+            tasks.spawn(async move { pool.acquire().await });
+        }
+        // All of them are kept until the last one is there, or none would be the last one.
+        let made = tasks.join_all().await;
+        tracing::debug!(made = made.iter().filter(|made| made.is_ok()).count(), "connected");
     }
 
     /// Bounds single statements in tasks of their own. (A request is bounded anyway.) Not for
@@ -129,6 +157,8 @@ fn pool(options: PgConnectOptions, connections: u32, statement_timeout: Duration
     PgPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(ACQUIRE_TIMEOUT)
+        // Kept: making one takes longer than a rush has time.
+        .idle_timeout(None)
         // The library waits without bound for a sign of life from a connection that comes back. One
         // whose statement was given up would take its place in the pool until TCP gives up too.
         .after_release(|connection, _| {

@@ -69,9 +69,13 @@ impl Stack {
         Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1_024)
     }
 
-    /// Says that so many numbers have been given out, without giving them out.
+    /// Says that so many numbers have been given out to people who are there, without giving them out.
     pub(crate) async fn pretend_joined(&self, people: u64) {
-        let words = ["HSET", "stanchion:{sale}:room", "last_number", &people.to_string()];
+        let script = "redis.call('HSET', KEYS[1], 'last_number', ARGV[1]) \
+                      local there = string.rep('\\255', math.floor(ARGV[1] / 8) + 1) \
+                      redis.call('SET', KEYS[2], there) redis.call('SET', KEYS[3], there) return 1";
+        let keys = ["room", "present", "seen"].map(|name| format!("stanchion:{{sale}}:{name}"));
+        let words = ["EVAL", script, "3", &keys[0], &keys[1], &keys[2], &people.to_string()];
         stores::redis_command(&self.redis.url(), &words).await;
         tests::wait::until("the node to see them", async || {
             let status = self.public.get("/v1/events/sale/status").await;
