@@ -4,20 +4,20 @@
 //! 2. trace: one span a request, named by method and route, with that id
 //! 3. CORS: before anything that could refuse, so that a browser may read the refusal
 //! 4. panic: a bug in one request is a 500 for that request and nothing else
-//! 5. measure: counts and times by route, the 503 of the time limit included
-//! 6. time limit: 503 with Retry-After
-//! 7. unread bodies: read to their end, within bounds, so that the answer arrives
-//! 8. body limit: 413
+//! 5. time limit: 503 with Retry-After; and counts and times by route, that 503 included
+//! 6. unread bodies: read to their end, within bounds, so that the answer arrives
+//! 7. body limit: 413
 
 use std::any::Any;
 use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
-use axum::middleware::{Next, from_fn, from_fn_with_state, map_request};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use http::{HeaderName, HeaderValue, Method, header};
+use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use tower::ServiceBuilder;
+use tower::util::MapRequestLayer;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tower_http::request_id::{
@@ -33,6 +33,8 @@ use crate::problem::{Code, Problem};
 /// Largest request body, in bytes. Ours are a few hundred.
 pub const BODY_BYTES_MAX: usize = 16 * 1024;
 const REQUEST_ID_BYTES_MAX: usize = 64;
+/// The route of a request that none matches.
+const UNMATCHED: &str = "unmatched";
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Answers for unknown paths and methods; before any layer, so that the layers wrap them too.
@@ -45,7 +47,7 @@ pub fn with_fallbacks(routes: Router) -> Router {
 /// Wraps a whole router, its fallbacks included.
 pub fn wrap(routes: Router, cors_origins: &[HeaderValue], timeout: Duration) -> Router {
     let stack = ServiceBuilder::new()
-        .layer(from_fn(drop_unusable_request_id))
+        .layer(MapRequestLayer::new(drop_unusable_request_id))
         .layer(SetRequestIdLayer::new(REQUEST_ID.clone(), NewRequestId))
         .layer(
             TraceLayer::new_for_http()
@@ -57,9 +59,8 @@ pub fn wrap(routes: Router, cors_origins: &[HeaderValue], timeout: Duration) -> 
         .layer(PropagateRequestIdLayer::new(REQUEST_ID.clone()))
         .layer(cors(cors_origins))
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(from_fn(measure))
-        .layer(from_fn_with_state(timeout, time_limit))
-        .layer(map_request(async |request| drain::unread_body(request)))
+        .layer(from_fn_with_state(timeout, within_time))
+        .layer(MapRequestLayer::new(drain::unread_body))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX));
     routes.layer(stack)
 }
@@ -73,7 +74,7 @@ impl MakeRequestId for NewRequestId {
     }
 }
 
-async fn drop_unusable_request_id(mut request: Request, next: Next) -> Response {
+fn drop_unusable_request_id(mut request: Request) -> Request {
     let usable = |value: &HeaderValue| {
         let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
         (1..=REQUEST_ID_BYTES_MAX).contains(&value.len()) && value.as_bytes().iter().all(plain)
@@ -81,7 +82,7 @@ async fn drop_unusable_request_id(mut request: Request, next: Next) -> Response 
     if request.headers().get(&REQUEST_ID).is_some_and(|value| !usable(value)) {
         request.headers_mut().remove(&REQUEST_ID);
     }
-    next.run(request).await
+    request
 }
 
 fn request_span(request: &Request) -> tracing::Span {
@@ -125,33 +126,36 @@ fn panicked(reason: Box<dyn Any + Send + 'static>) -> Response {
     Problem::internal().into_response()
 }
 
-async fn measure(request: Request, next: Next) -> Response {
+async fn within_time(State(limit): State<Duration>, request: Request, next: Next) -> Response {
     let started = Instant::now();
-    let method = request.method().as_str().to_owned();
-    let route = route(&request).to_owned();
-    let response = next.run(request).await;
-    let status = response.status().as_u16().to_string();
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let response = match tokio::time::timeout(limit, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => too_late(),
+    };
+    measure(&method, route, response.status(), started.elapsed());
+    response
+}
+
+fn too_late() -> Response {
+    let detail =
+        "There was no answer in time. Send the same request again: what it did is not lost.";
+    Problem::new(Code::Unavailable, detail).retry_after_seconds(1).into_response()
+}
+
+fn measure(method: &Method, route: Option<MatchedPath>, status: StatusCode, took: Duration) {
+    let method = method.as_str().to_owned();
+    let route = route.as_ref().map_or(UNMATCHED, MatchedPath::as_str).to_owned();
+    let status = status.as_str().to_owned();
     metrics::counter!(
         "http_requests_total", "method" => method.clone(), "route" => route.clone(), "status" => status
     )
     .increment(1);
     metrics::histogram!("http_request_duration_seconds", "method" => method, "route" => route)
-        .record(started.elapsed());
-    response
-}
-
-async fn time_limit(State(limit): State<Duration>, request: Request, next: Next) -> Response {
-    match tokio::time::timeout(limit, next.run(request)).await {
-        Ok(response) => response,
-        Err(_) => Problem::new(
-            Code::Unavailable,
-            "There was no answer in time. Send the same request again: what it did is not lost.",
-        )
-        .retry_after_seconds(1)
-        .into_response(),
-    }
+        .record(took);
 }
 
 fn route<B>(request: &http::Request<B>) -> &str {
-    request.extensions().get::<MatchedPath>().map_or("unmatched", MatchedPath::as_str)
+    request.extensions().get::<MatchedPath>().map_or(UNMATCHED, MatchedPath::as_str)
 }

@@ -17,10 +17,10 @@ use crate::stack::{Stack, tickets};
 
 const PEOPLE: u64 = 1_000_000;
 /// Enough that nobody's turn to poll comes before he was told to.
-const TICKETS: u64 = 200_000;
+const TICKETS: u64 = 500_000;
 const ROUNDS: usize = 3;
 const CONNECTIONS: &str = "128";
-const SECONDS: &str = "8";
+const SECONDS: &str = "6";
 
 /// Every request with the next ticket; each of wrk's threads begins elsewhere.
 const SCRIPT: &str = r#"
