@@ -19,8 +19,9 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-/// A client that has not sent its headers by then is cut off.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+/// A client that has not sent its headers by then is cut off. The time in which a connection is kept for
+/// the next request counts too: longer than a page's heartbeat, so that its polls need no new one.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(75);
 /// Pause after a failed accept: most often the process is out of file descriptors.
 const ACCEPT_RETRY: Duration = Duration::from_millis(50);
 

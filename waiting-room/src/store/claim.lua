@@ -38,8 +38,7 @@ local function let_through(due)
   redis.call('HSET', ROOM, 'next_token_due_ms', string.format('%.3f', due))
   redis.call('HINCRBY', ROOM, 'tokens_total', 1)
   redis.call('SETBIT', SPENT, person, 1)
-  redis.call('ZREM', STANDING, person)
-  redis.call('ZREM', RECALLED, person)
+  for _, key in ipairs({STANDING, RECALLED, LINE}) do redis.call('ZREM', key, person) end
   set_present(rank, 0)
   admission.outcome, admission.issued_ms = 'issued', now
   return answer(admission)
@@ -51,28 +50,44 @@ if room.method == 'passthrough' and current ~= 'paused' and current ~= 'closed' 
 if room.method == 'reject' then return gate_full('closed', 5000) end
 if current ~= 'open' and current ~= 'draining' then return gate_full(current, 5000) end
 
-if redis.call('ZCARD', SESSIONS) >= number('sessions_max') then
-  local first = redis.call('ZRANGE', SESSIONS, 0, 0, 'WITHSCORES')
-  return gate_full('cap', math.max(0, (tonumber(first[2]) or now) - now))
-end
-
 -- The rolling minute, exactly: the times of the tokens of the last 60 seconds.
-local rate = number('rate_effective')
 while true do
   local oldest = redis.call('LINDEX', ISSUED, 0)
   if not oldest or tonumber(oldest) > now - 60000 then break end
   redis.call('LPOP', ISSUED)
 end
-local issued = redis.call('LLEN', ISSUED)
-if issued >= number('rate_per_minute') then
-  local frees = redis.call('LINDEX', ISSUED, issued - number('rate_per_minute'))
-  return gate_full('rate', tonumber(frees) + 60000 - now)
-end
+local rate_max, issued = number('rate_per_minute'), redis.call('LLEN', ISSUED)
+local by_minute, by_cap = rate_max - issued, number('sessions_max') - redis.call('ZCARD', SESSIONS)
 
 -- And smoothly (GCRA, ITU-T I.371 annex A): at most one second's worth at once, and nothing saved
 -- up while nobody came. A rate that pressure has lowered acts here.
+local rate = number('rate_effective')
 local interval_ms = 60000 / rate
 local tolerance_ms = (math.max(1, rate / 60) - 1) * interval_ms
 local due = math.max(number('next_token_due_ms'), now)
-if due - now > tolerance_ms then return gate_full('rate', due - now - tolerance_ms) end
-return let_through(due + interval_ms)
+local by_rate = math.floor((tolerance_ms - (due - now)) / interval_ms) + 1
+
+-- In the order in which people came to the gate: whoever asks by chance at the right moment must not
+-- overtake those who stand there. Who has not asked again for some seconds stands there no more.
+while true do
+  local first = redis.call('ZRANGE', LINE, 0, 0)[1]
+  if not first or tonumber(redis.call('ZSCORE', STANDING, first) or 0) > now - 7000 then break end
+  redis.call('ZREM', LINE, first)
+end
+local ahead = redis.call('ZRANK', LINE, person) or redis.call('ZCARD', LINE)
+-- A token that has waited for those ahead for half a second goes to whoever comes.
+local waited_ms = now - (number('next_token_due_ms') - tolerance_ms)
+if waited_ms > 500 then ahead = 0 end
+
+if ahead < math.min(by_minute, by_cap, by_rate) then return let_through(due + interval_ms) end
+
+redis.call('ZADD', LINE, 'NX', now, person)
+if by_cap <= ahead then
+  local first = redis.call('ZRANGE', SESSIONS, 0, 0, 'WITHSCORES')
+  return gate_full('cap', math.max(0, (tonumber(first[2]) or now) - now))
+end
+if by_minute <= ahead then
+  local frees = redis.call('LINDEX', ISSUED, math.max(0, issued - rate_max)) or now
+  return gate_full('rate', tonumber(frees) + 60000 - now)
+end
+return gate_full('rate', (ahead - by_rate + 1) * interval_ms)

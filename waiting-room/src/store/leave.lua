@@ -4,8 +4,6 @@
 local person, rank = ARGV[1], tonumber(ARGV[2])
 if tonumber(person) > number('last_number') then return answer({outcome = 'left'}) end
 redis.call('SETBIT', SPENT, person, 1)
-redis.call('ZREM', STANDING, person)
-redis.call('ZREM', RECALLED, person)
-redis.call('ZREM', PRIORITY, person)
+for _, key in ipairs({STANDING, RECALLED, PRIORITY, LINE}) do redis.call('ZREM', key, person) end
 set_present(rank, 0)
 return answer({outcome = 'left'})

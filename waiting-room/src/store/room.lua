@@ -3,7 +3,8 @@
 -- KEYS   the same list for every script, all with the hash tag {event}; see keys.rs
 -- Times are milliseconds since the Unix epoch, by the clock of Redis and of nobody else.
 local ROOM, ISSUED, SESSIONS, ADMISSIONS, SPENT, PRESENT, SEEN, CALLS, CAME, STANDING, RECALLED,
-  PRIORITY, CODES, IDENTITIES, RECENT, RECENT_BEFORE, LOST, SIGNALS, AUDIT = unpack(KEYS)
+  PRIORITY, CODES, IDENTITIES, RECENT, RECENT_BEFORE, LOST, LINE, SIGNALS,
+  AUDIT = unpack(KEYS)
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
