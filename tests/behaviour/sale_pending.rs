@@ -3,11 +3,20 @@
 use serde_json::json;
 use tests::client::Answer;
 use tests::gate::Gate;
-use tests::sale::{CheckoutNode, CheckoutProcess, new_key, pair};
+use tests::sale::{Buyer, CheckoutNode, CheckoutProcess, new_key, pair};
 use tests::{ledger::Ledger, stores, wait};
 
 /// Nobody waits for long.
 const HASTY: [&str; 2] = ["--decision-wait-ms", "50"];
+
+/// Sends the key again until it is decided: nobody waits for long here.
+async fn decided(buyer: &Buyer, sector: &str) -> Answer {
+    wait::until("the decision", async || {
+        let answer = buyer.reserve(sector, 1, "key").await;
+        matches!(answer.status, 200 | 201 | 409).then_some(answer)
+    })
+    .await
+}
 
 fn assert_pending(answer: &Answer, id: &str) {
     assert_eq!((answer.str("id").as_str(), answer.str("state").as_str()), (id, "pending"));
@@ -49,8 +58,7 @@ async fn an_undecided_order_is_pending_at_every_instance_until_it_is_decided() {
             (answer.str("state") == "held").then_some(answer)
         })
         .await;
-        let replay = ada.reserve(&sector, 1, "key").await.expect(200);
-        assert_eq!(replay.text, held.text);
+        assert_eq!(decided(&ada, &sector).await.expect(200).text, held.text);
     }
     assert_eq!(one.ledger.rows("reservations").await, 1);
     one.assert_consistent("sale").await;
@@ -71,7 +79,7 @@ async fn an_order_that_is_refused_after_all_says_so_where_its_buyer_looks() {
         })
         .await;
         refused.expect_problem(409, "sold_out");
-        let replay = ada.reserve(&sector, 1, "key").await;
+        let replay = decided(&ada, &sector).await;
         assert_eq!(replay.text, refused.text);
         assert_eq!(replay.header("idempotent-replayed"), "true");
         node.buyer("sale", "bob").get(&told.str("id")).await.expect_problem(404, "not_found");
@@ -96,11 +104,7 @@ async fn after_a_crash_before_the_decision_the_key_is_simply_sent_again() {
     checkout.service.restart().await.expect("the checkout starts again");
 
     ada.get(&told.str("id")).await.expect(200);
-    let reserved = wait::until("the decision", async || {
-        let answer = ada.reserve(&sector, 1, "key").await;
-        matches!(answer.status, 200 | 201).then_some(answer)
-    })
-    .await;
+    let reserved = decided(&ada, &sector).await;
     ada.get(&reserved.str("id")).await.expect(200);
     assert_eq!(ledger.rows("reservations").await, 1);
     ledger.assert_balanced("sale").await;

@@ -169,7 +169,7 @@ fn settings(database_url: &str, redis_url: &str, flags: &[&str]) -> Settings {
         ("--user-rate-burst", "0"),
         ("--shutdown-seconds", "5"),
         // On a busy machine a decision may take longer than the default; a test of 202 says so.
-        ("--decision-wait-ms", "9000"),
+        ("--decision-wait-ms", "9900"),
     ] {
         if !flags.contains(&flag) {
             line.extend([flag, value]);

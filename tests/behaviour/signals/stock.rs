@@ -6,6 +6,7 @@ use shared::signals::{self, Stock};
 use tests::room::RoomNode;
 use tests::sale::{CheckoutNode, new_key};
 use tests::{stores, wait};
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::{Sale, admitted, is_kept_out, looks, status};
@@ -123,16 +124,26 @@ async fn people_in_line_at_a_checkout_are_what_makes_it_busy() {
     for statement in ["BEGIN", "SELECT * FROM sector_stock FOR UPDATE"] {
         sqlx::query(statement).execute(&mut *connection).await.expect("the lock is had");
     }
+    let enough = CancellationToken::new();
     let line: Vec<_> = (0..8)
         .map(|_| {
-            let (buyer, sector) = (buyer.clone(), sale.sector.clone());
-            tokio::spawn(async move { buyer.reserve(&sector, 1, &new_key()).await })
+            let (buyer, sector, enough) = (buyer.clone(), sale.sector.clone(), enough.clone());
+            tokio::spawn(async move {
+                while !enough.is_cancelled() {
+                    buyer.reserve(&sector, 1, &new_key()).await;
+                }
+            })
         })
         .collect();
     sale.reason_becomes("checkout_busy").await;
     sqlx::query("ROLLBACK").execute(&mut *connection).await.expect("the lock is given up");
+    enough.cancel();
     for reserving in line {
-        reserving.await.expect("an answer of whatever kind");
+        reserving.await.expect("answers of whatever kind");
     }
-    sale.reason_becomes("configured_rate").await;
+    wait::until("the line to be gone", async || {
+        let metrics = sale.room.ops.get("/v1/admin/events/sale/metrics").await.expect(200);
+        (metrics.number("checkout_queue_delay_ms") == 0).then_some(())
+    })
+    .await;
 }

@@ -27,7 +27,7 @@ pub(super) fn of(event: &EventId) -> Vec<String> {
         "recent",   // hash: id of a join to its number, for a minute
         "recent-before", // the same of the minute before
         "lost",     // sorted set: sessions counted without a name, by their issue time
-        "line",              // sorted set: queue number by the time it first came to the gate
+        "line",     // sorted set: queue number by the time it first came to the gate
         signals::SIGNALS, // hash: what the checkout says
         "audit",    // stream: changes
     ]
