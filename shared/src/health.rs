@@ -52,12 +52,7 @@ struct CheckAnswer {
     reason: Option<String>,
 }
 
-/// Routes for both. The service is ready when every check is.
-pub fn router<S: Clone + Send + Sync + 'static>(needed: Checks) -> Router<S> {
-    router_with_useful(needed, none())
-}
-
-/// The same, with dependencies that the service can do without: it stays ready when one of them is
+/// Routes for both, with dependencies that the service can do without: it stays ready when one is
 /// not, and says `degraded`.
 pub fn router_with_useful<S: Clone + Send + Sync + 'static>(
     needed: Checks,

@@ -122,6 +122,11 @@ async fn the_same_user_always_has_the_same_number() {
 
     let unconfigured = single(&[]).await;
     unconfigured.create("sale", &settings).await.expect_problem(400, "invalid_request");
+    let plain = json!({"opens_at": "2100-01-01T00:00:00Z"});
+    unconfigured.create("sale", &plain).await.expect(201);
+    let patched =
+        unconfigured.ops.patch("/v1/admin/events/sale", &json!({"identity": "jwt"})).await;
+    patched.expect_problem(400, "invalid_request");
 }
 
 #[tokio::test(flavor = "multi_thread")]

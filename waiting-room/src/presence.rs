@@ -21,12 +21,8 @@ impl Presence {
     /// Notes somebody; once a second is as good as often.
     pub fn note(&self, event: &EventId, person: Person) {
         let mut gathered = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
-        if !gathered.contains_key(event) {
-            gathered.insert(event.clone(), HashMap::new());
-        }
-        if let Some(people) = gathered.get_mut(event)
-            && people.len() < GATHERED_MAX
-        {
+        let people = gathered.entry(event.clone()).or_default();
+        if people.len() < GATHERED_MAX {
             people.insert(person.number, person);
         }
     }

@@ -60,9 +60,6 @@ impl Room {
         history.note(snapshot.now_ms, snapshot.tokens_total, lease_ms);
         let draw = draw(&snapshot, &settings);
         let changes = before.map(|before| before.changes.clone()).unwrap_or_default();
-        if before.is_some_and(|before| before.tells_other_than(&snapshot)) {
-            changes.send_modify(|count| *count += 1);
-        }
         Ok(Self {
             own: before.map(|before| before.own.clone()).unwrap_or_default(),
             polls: before.map(|before| before.polls.clone()).unwrap_or_default(),
@@ -166,8 +163,75 @@ impl Rooms {
         self.by_event.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
     }
 
-    /// Replaces what is known of one room.
-    pub fn set(&self, event: EventId, room: Arc<Room>) {
-        self.by_event.write().unwrap_or_else(PoisonError::into_inner).insert(event, room);
+    /// Takes in what the store has answered, and gives the room as it is known from here on. An answer
+    /// that was overtaken by a later one, to a tick at the same time, changes nothing: no counter that
+    /// people have seen goes back.
+    ///
+    /// # Errors
+    /// When the settings in the store are not readable.
+    pub fn see(&self, event: &EventId, snapshot: Snapshot) -> Result<Arc<Room>, serde_json::Error> {
+        let mut by_event = self.by_event.write().unwrap_or_else(PoisonError::into_inner);
+        let before = by_event.get(event).cloned();
+        if let Some(before) = &before
+            && before.snapshot.epoch == snapshot.epoch
+            && before.is_behind(before.snapshot.last_number, &snapshot)
+        {
+            return Ok(before.clone());
+        }
+        let room = Arc::new(Room::after(before.as_deref(), snapshot)?);
+        by_event.insert(event.clone(), room.clone());
+        drop(by_event);
+        // Told only now: whoever hears of it at once must find the new room and not the old one.
+        if before.is_some_and(|before| before.tells_other_than(&room.snapshot)) {
+            room.changes.send_modify(|count| *count += 1);
+        }
+        Ok(room)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot(serving: u64) -> Snapshot {
+        let text = format!(
+            r#"{{"now_ms":1,"epoch":1,"version":1,"control":"open","mode":"open","seed":"",
+            "config":"{{\"name\":\"A\",\"checkout_url\":\"https://shop.example/\"}}",
+            "last_number":9,"serving":{serving},"window_closed":0,"opened_at_ms":1,"draw_n":0,"waiting":0,
+            "stretch":0,"called_total":0,"called_until_ms":0,"cohort_called":0,"cohort_came":0,
+            "on_their_way":0,"standing":0,"gate_free_in_ms":0,"active":0,"tokens_total":0,
+            "rate_effective":600,"pressure_ms":0}}"#
+        );
+        serde_json::from_str(&text).expect("a snapshot")
+    }
+
+    #[test]
+    fn who_is_told_of_a_change_finds_the_new_room() {
+        let (rooms, event) = (Rooms::default(), "sale".parse().expect("a slug"));
+        let room = rooms.see(&event, snapshot(3)).expect("readable");
+        let told = room.changes.subscribe();
+        Room::after(Some(&room), snapshot(4)).expect("readable");
+        assert!(!told.has_changed().expect("open"), "told before the room is there");
+        rooms.see(&event, snapshot(4)).expect("readable");
+        assert!(told.has_changed().expect("open"));
+    }
+
+    #[test]
+    fn an_answer_that_was_overtaken_puts_no_counter_back() {
+        let (rooms, event) = (Rooms::default(), "sale".parse().expect("a slug"));
+        rooms.see(&event, snapshot(4)).expect("readable");
+        rooms.see(&event, snapshot(3)).expect("readable");
+        assert_eq!(rooms.get(&event).map(|room| room.snapshot.serving), Some(4));
+        // After a restore it is another store, whose word counts.
+        rooms.see(&event, Snapshot { epoch: 2, ..snapshot(3) }).expect("readable");
+        assert_eq!(rooms.get(&event).map(|room| room.snapshot.serving), Some(3));
+    }
+
+    #[test]
+    fn two_first_looks_share_what_was_decided_here() {
+        let (rooms, event) = (Rooms::default(), "sale".parse().expect("a slug"));
+        rooms.see(&event, snapshot(3)).expect("readable").own.joined(7);
+        rooms.see(&event, snapshot(3)).expect("readable");
+        assert_eq!(rooms.get(&event).map(|room| room.own.last_number()), Some(7));
     }
 }

@@ -61,10 +61,9 @@ pub(crate) async fn tick(app: &App, event: &EventId) -> Result<(), RedisError> {
         }
     }
     let Some(snapshot) = snapshot else { return Ok(()) };
-    let room = Room::after(before.as_deref(), snapshot)?;
+    let room = app.rooms.see(event, snapshot)?;
     report(event, &room);
     log_changes(event, before.as_deref(), &room.snapshot);
-    app.rooms.set(event.clone(), Arc::new(room));
     Ok(())
 }
 

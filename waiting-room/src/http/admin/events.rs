@@ -141,13 +141,7 @@ pub(crate) async fn put(
     Path(event): Path<EventId>,
     Json(settings): Json<RoomSettings>,
 ) -> Result<impl IntoResponse, Error> {
-    settings.validate()?;
-    if settings.identity == Identity::Jwt && !app.identities.is_configured() {
-        return Err(Problem::invalid_request(
-            "identity: jwt needs STANCHION_IDENTITY_JWKS_URL or STANCHION_IDENTITY_KEY_FILE.",
-        )
-        .into());
-    }
+    check(&app, &settings)?;
     let created =
         matches!(app.store.put(&event, &settings, None, &new_seed()?).await?, Put::Created);
     let status = if created { StatusCode::CREATED } else { StatusCode::OK };
@@ -229,11 +223,23 @@ pub(crate) async fn rate(
     changed(&app, &event).await
 }
 
+/// Whether a room may have these settings on this deployment, however they were sent.
+fn check(app: &App, settings: &RoomSettings) -> Result<(), Error> {
+    settings.validate()?;
+    if settings.identity == Identity::Jwt && !app.identities.is_configured() {
+        return Err(Problem::invalid_request(
+            "identity: jwt needs STANCHION_IDENTITY_JWKS_URL or STANCHION_IDENTITY_JWKS_FILE.",
+        )
+        .into());
+    }
+    Ok(())
+}
+
 async fn merge(app: &App, event: &EventId, changes: &Map<String, Value>) -> Result<(), Error> {
     for _ in 0..PATCH_ATTEMPTS {
         let Current { settings, snapshot } = current(app, event).await?;
         let settings = merged(&settings, changes)?;
-        settings.validate()?;
+        check(app, &settings)?;
         match app.store.put(event, &settings, Some(snapshot.version), &new_seed()?).await? {
             Put::Overtaken => {}
             Put::Created | Put::Changed => return Ok(()),
