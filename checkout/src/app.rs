@@ -23,11 +23,12 @@ use crate::readiness;
 use crate::room::endings::Endings;
 use crate::room::queue_delay::QueueDelays;
 use crate::room::revoked::RevokedTokens;
+use crate::runtime::WriterThreads;
 use crate::sale::issued_key::IssuedKeys;
 use crate::sale::lease::Leases;
 use crate::sale::pending::Ids;
 use crate::sale::receipt::Receipts;
-use crate::sale::writer::Writers;
+use crate::sale::writers::Writers;
 use crate::settings::{Jwks, Settings, Switch};
 use crate::store::Store;
 use crate::tasks::Tasks;
@@ -72,9 +73,10 @@ pub struct App {
 impl App {
     /// Connects to the stores; neither needs to be there yet.
     pub async fn new(settings: &Settings) -> anyhow::Result<Self> {
-        let store = Store::new(&settings.database.database_url, settings.database_connections)
-            .context("STANCHION_DATABASE_URL must be a postgres:// URL")?;
+        let (store, writers_own) =
+            stores(settings).context("STANCHION_DATABASE_URL must be a postgres:// URL")?;
         let store = Arc::new(store);
+        let writers_own = (writers_own, store.clone(), WriterThreads::start()?);
         let redis = Redis::connect(settings.common.redis_url.expose_secret())
             .await
             .context("STANCHION_REDIS_URL must be a Redis URL")?;
@@ -93,7 +95,7 @@ impl App {
         Ok(Self {
             catalogue,
             redis,
-            writers: Writers::new(store.clone(), receipts.clone(), leases, queue_delays.clone()),
+            writers: Writers::new(writers_own, receipts.clone(), leases, queue_delays.clone()),
             queue_delays,
             store,
             decision_wait: Duration::from_millis(settings.decision_wait_ms),
@@ -112,6 +114,13 @@ impl App {
             person_limit: PersonLimit::new(settings),
         })
     }
+}
+
+/// The store of the requests, and the writers' own with two fifths of the connections, at most 8.
+fn stores(settings: &Settings) -> Result<(Store, Store), sqlx::Error> {
+    let (url, connections) = (&settings.database.database_url, settings.database_connections);
+    let writers = (connections * 2 / 5).clamp(1, 8);
+    Ok((Store::new(url, connections - writers)?, Store::for_writers(url, writers)?))
 }
 
 fn admission_keys(jwks: &Jwks) -> anyhow::Result<JwksSource> {

@@ -13,7 +13,7 @@
 //! | [`catalogue`] | what is known of the events without asking |
 //! | [`sweeper`], [`purge`], [`reconcile`] | what happens without anybody asking |
 //! | [`answer`], [`error`] | what is answered; every status |
-//! | [`readiness`], [`clock`] | whether this instance can work; its own clock |
+//! | [`runtime`], [`readiness`], [`clock`] | its threads; whether it can work; its own clock |
 //!
 //! # Metrics
 //!
@@ -52,6 +52,7 @@ pub mod purge;
 pub mod readiness;
 pub mod reconcile;
 pub mod room;
+pub mod runtime;
 pub mod sale;
 pub mod settings;
 pub mod store;
@@ -96,7 +97,7 @@ pub async fn run(
     let background = shutdown.child_token();
     let _ends_background = background.clone().drop_guard();
     start_background(&app, &settings, &background);
-    app.store.warm_up().await;
+    tokio::join!(app.store.warm_up(), app.writers.warm_up());
 
     let limits = Limits {
         connections_max: settings.common.max_connections,
@@ -109,7 +110,7 @@ pub async fn run(
     app.tasks.finish(settings.common.shutdown_timeout()).await;
     let close = async {
         app.endings.finish().await;
-        tokio::join!(app.store.close(), app.redis.close())
+        tokio::join!(app.store.close(), app.writers.close(), app.redis.close())
     };
     if tokio::time::timeout(CLOSE_TIMEOUT, close).await.is_err() {
         tracing::warn!("connections not closed in time, cut off");

@@ -10,6 +10,9 @@ use shared::ids::EventId;
 use shared::serve::{Listeners, shutdown_signal};
 use shared::{settings, telemetry};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Sells a limited stock without ever selling a place twice.
 #[derive(Parser)]
 #[command(name = "checkout", version)]
@@ -37,9 +40,12 @@ struct Reconcile {
     event: Option<EventId>,
 }
 
-#[tokio::main]
-async fn main() -> anyhow::Result<ExitCode> {
-    match settings::parse::<Cli>().command {
+fn main() -> anyhow::Result<ExitCode> {
+    checkout::runtime::new()?.block_on(run(settings::parse::<Cli>().command))
+}
+
+async fn run(command: Option<Command>) -> anyhow::Result<ExitCode> {
+    match command {
         None => serve(settings::parse::<Settings>()).await,
         Some(Command::Serve(settings)) => serve(*settings).await,
         Some(Command::Migrate(database)) => {

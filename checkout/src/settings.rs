@@ -129,7 +129,8 @@ pub struct Settings {
     )]
     pub skip_migrations: bool,
 
-    /// Connections to Postgres. Two are kept for reads.
+    /// Connections to Postgres. Two fifths of them, at most 8, are the writers' own; of the rest two
+    /// are kept for reads.
     #[arg(
         long,
         env = "STANCHION_DATABASE_CONNECTIONS",

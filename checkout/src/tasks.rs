@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use shared::problem::Problem;
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
@@ -74,6 +75,14 @@ impl Tasks {
         F: Future<Output = ()> + Send + 'static,
     {
         self.tracker.spawn(work(Owned { caller: Weak::new() }));
+    }
+
+    /// Starts work on other threads. It has to end by itself when there is nothing left to do.
+    pub fn background_on<F>(&self, threads: &Handle, work: impl FnOnce(Owned) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.tracker.spawn_on(work(Owned { caller: Weak::new() }), threads);
     }
 
     /// Waits for all tasks, for at most so long.

@@ -2,9 +2,10 @@
 //!
 //! Pure: [`basket`], [`fingerprint`], [`key`], [`order`], [`decide`], [`hold`]. Signing and naming:
 //! [`receipt`], [`pending`], [`issued_key`]. In line: [`line`], with what it remembers of a sector
-//! without places in [`sold_out`]; [`writer`], which takes from it under a [`lease`].
+//! without places in [`sold_out`]; [`writers`], and each [`writer`], which takes from it under a
+//! [`lease`].
 //!
-//! Architecture invariant: nothing here asks the database or a clock for the state of a sale.
+//! Architecture invariant: nothing here asks a clock for the state of a sale, and only a writer the database.
 
 pub mod basket;
 pub mod decide;
@@ -20,6 +21,7 @@ pub mod pending;
 pub mod receipt;
 pub mod sold_out;
 pub mod writer;
+pub mod writers;
 
 /// Why the sale says no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

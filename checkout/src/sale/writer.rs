@@ -1,44 +1,31 @@
-//! The writers: one owned task for each sector that people want, made when an order comes and ended
-//! when none is left. While it commits, orders queue; then it takes all of them at once. So the
-//! more people come, the more are written together, and nobody waits for a timer.
+//! A writer: an owned task that takes what has queued and writes it together. While it commits,
+//! orders queue; then it takes all of them at once. So the more people come, the more are written
+//! together, and nobody waits for a timer.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use shared::ids::{EventId, SectorId};
 use shared::problem::Problem;
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use super::Refusal;
-use super::lease::Leases;
 use super::lease_turn::Turn;
-use super::line::{Bounds, Line, Placed, Reply, Ticket, refused};
+use super::line::{Line, Reply, refused};
 use super::order::Order;
 use super::receipt::Receipts;
 use super::sold_out::PEOPLE_MAX;
-use crate::error::queue_full;
-use crate::room::queue_delay::{QueueDelay, QueueDelays};
+use crate::room::queue_delay::QueueDelay;
 use crate::store::batch::{Batch, Decided};
 use crate::store::idempotency::{Keyed, once};
 use crate::store::reserve::Reserve;
 use crate::store::{Store, StoreError, read, transaction};
-use crate::tasks::{Owned, Tasks};
+use crate::tasks::Owned;
 
 /// Orders written together.
 const BATCH_ORDERS_MAX: usize = 512;
 /// Bytes sent for them.
 const BATCH_BYTES_MAX: usize = 1 << 20;
-/// Writers of one sector in this instance, and so connections that one sector takes up. With two,
-/// one prepares its batch while the other commits.
-const WRITERS_MAX: usize = 2;
-/// The second one is not worth its transaction before so many wait.
-const SECOND_WRITER_AT: usize = 64;
-/// Orders that may wait for one sector, however few places are left: as many as are refused in a
-/// fraction of a second.
-const WAITING_MIN: usize = 4_096;
-/// And however many places are left: as many as are written in a second or two.
-const WAITING_MAX: usize = 20_000;
 /// For how long a batch is tried again when Postgres cannot be asked.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The pause in between.
@@ -50,101 +37,20 @@ const LOOKS_UNASKED_MAX: u32 = 25;
 /// How far behind its `now()` a transaction may commit, and more: what a look asks for again.
 const LOOK_OVERLAP_SECONDS: f64 = 15.0;
 
-/// All lines of this instance.
-pub struct Writers {
-    store: Arc<Store>,
-    receipts: Receipts,
-    leases: Option<Arc<Leases>>,
-    delays: Arc<QueueDelays>,
-    shutdown: CancellationToken,
-    // Grows with the sectors that exist, since only those are asked for.
-    desks: Mutex<Desks>,
-}
-
-type Desks = HashMap<(EventId, Option<SectorId>), Arc<Desk>>;
-
 /// A line with what its writers need.
-struct Desk {
-    event: EventId,
+pub(super) struct Desk {
+    pub(super) event: EventId,
     /// None for baskets of several sectors, which are written one by one.
-    sector: Option<SectorId>,
-    line: Arc<Line>,
-    turn: Option<Turn>,
-    delay: Arc<QueueDelay>,
-    store: Arc<Store>,
-    receipts: Receipts,
-    shutdown: CancellationToken,
-}
-
-impl Writers {
-    /// No line yet. `leases`: none to leave other instances to meet at the row in Postgres.
-    pub fn new(
-        store: Arc<Store>,
-        receipts: Receipts,
-        leases: Option<Leases>,
-        delays: Arc<QueueDelays>,
-    ) -> Self {
-        let (leases, shutdown) = (leases.map(Arc::new), CancellationToken::new());
-        Self { store, receipts, leases, delays, shutdown, desks: Mutex::default() }
-    }
-
-    /// Gets an order in line. `available`: places left in its sectors, as far as is known.
-    pub fn place(&self, order: Order, available: i32, tasks: &Tasks) -> Result<Ticket, Problem> {
-        let desk = self.desk(&order.event, order.sector());
-        let wanted = usize::try_from(available).unwrap_or(0).saturating_mul(2);
-        let bounds = Bounds {
-            waiting_max: wanted.clamp(WAITING_MIN, WAITING_MAX),
-            writers_max: WRITERS_MAX,
-            further_writer_at: if desk.sector.is_some() { SECOND_WRITER_AT } else { 1 },
-        };
-        match desk.line.place(order, bounds) {
-            Placed::InLine { ticket, start_writer } => {
-                if start_writer {
-                    tasks.background(|owned| desk.write(owned));
-                }
-                Ok(ticket)
-            }
-            Placed::KeyReused => Err(Refusal::KeyReused.into()),
-            Placed::SoldOut => Err(Refusal::SoldOut.into()),
-            Placed::Full => Err(queue_full()),
-        }
-    }
-
-    /// Places of an event may have come back: what memory says of its sectors is forgotten.
-    pub fn stock_changed(&self, event: &EventId) {
-        let desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
-        for desk in desks.values().filter(|desk| desk.event == *event) {
-            desk.line.stock_changed();
-        }
-    }
-
-    /// Ends what would go on by itself. Orders in line are written still.
-    pub fn shut_down(&self) {
-        self.shutdown.cancel();
-    }
-
-    fn desk(&self, event: &EventId, sector: Option<SectorId>) -> Arc<Desk> {
-        let mut desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = || {
-            let turn = match (&self.leases, sector) {
-                (Some(leases), Some(sector)) => {
-                    Some(Turn::new(leases.clone(), event.clone(), sector))
-                }
-                _ => None,
-            };
-            Arc::new(Desk {
-                event: event.clone(),
-                sector,
-                line: Arc::default(),
-                turn,
-                delay: self.delays.of(event),
-                store: self.store.clone(),
-                receipts: self.receipts.clone(),
-                shutdown: self.shutdown.clone(),
-            })
-        };
-        desks.entry((event.clone(), sector)).or_insert_with(new).clone()
-    }
+    pub(super) sector: Option<SectorId>,
+    pub(super) line: Arc<Line>,
+    pub(super) turn: Option<Turn>,
+    pub(super) delay: Arc<QueueDelay>,
+    pub(super) store: Arc<Store>,
+    pub(super) reads: Arc<Store>,
+    /// The threads of the requests.
+    pub(super) requests: Handle,
+    pub(super) receipts: Receipts,
+    pub(super) shutdown: CancellationToken,
 }
 
 /// A writer at work. However it ends, what it has taken is answered.
@@ -170,7 +76,8 @@ impl Drop for Shift {
 }
 
 impl Desk {
-    async fn write(self: Arc<Self>, owned: Owned) {
+    /// Writes until nothing is left in line.
+    pub(super) async fn write(self: Arc<Self>, owned: Owned) {
         let mut shift = Shift { desk: self.clone(), taken: Vec::new(), is_over: false };
         let orders_max = if self.sector.is_some() { BATCH_ORDERS_MAX } else { 1 };
         while let Some(taken) = self.line.take(orders_max, BATCH_BYTES_MAX) {
@@ -247,7 +154,8 @@ impl Desk {
         self.line.settle(orders.into_iter().zip(replies));
         if watch {
             // Reads only, so that it needs no task that owns it to the end.
-            tokio::spawn(self.shutdown.clone().run_until_cancelled_owned(self.clone().watch()));
+            let watch = self.shutdown.clone().run_until_cancelled_owned(self.clone().watch());
+            self.requests.spawn(watch);
         }
     }
 
@@ -279,11 +187,11 @@ impl Desk {
         while unasked < LOOKS_UNASKED_MAX {
             let at = (self.line.begin_look(), Instant::now());
             let look = async {
-                let mut connection = self.store.connection().await?;
+                let mut connection = self.reads.connection().await?;
                 let overlap = LOOK_OVERLAP_SECONDS;
                 read::look(&mut connection, &self.event, sector, (since, overlap)).await
             };
-            let Ok(look) = self.store.bounded(look).await else { break };
+            let Ok(look) = self.reads.bounded(look).await else { break };
             let asked = self.line.looked(at, look.available == 0, &look.people);
             if look.available > 0 || look.people.len() >= PEOPLE_MAX {
                 break;

@@ -1,9 +1,9 @@
-//! Orders for one sector, decided and written together: one transaction, a statement for each table.
+//! Orders for one sector, decided and written together: one transaction of three statements.
 //!
 //! It reads what it needs, decides, and writes under the conditions it has decided by. When one of
 //! them holds no more, because another instance was faster, everything is rolled back and read again.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use shared::ids::{EventId, SectorId};
@@ -55,6 +55,10 @@ struct Terms {
     currency: String,
     price: i64,
     available: i32,
+    /// What each order's person holds and owns.
+    totals: Vec<i32>,
+    /// The places, from 1, of orders whose keys are decided already.
+    recorded: Vec<i64>,
 }
 
 /// What was answered to an order's key before.
@@ -72,9 +76,13 @@ impl Work for Batch {
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Decided, StoreError> {
         let terms = self.terms(connection).await?;
-        let mut recorded = self.recorded(connection).await?;
-        let totals = self.totals(connection).await?;
-        let totals = totals.iter().map(|(sub, total)| (sub.as_str(), *total)).collect();
+        let mut recorded = if terms.recorded.is_empty() {
+            HashMap::new()
+        } else {
+            self.recorded(connection).await?
+        };
+        let subs = self.orders.iter().map(|order| order.sub.as_str());
+        let totals = subs.zip(terms.totals.iter().copied()).collect();
         let mut stock =
             Stock { available: terms.available, max_per_user: terms.max_per_user, totals };
         let decisions = decide(&self.asks(&recorded)?, &mut stock);
@@ -112,9 +120,12 @@ impl Work for Batch {
 
 impl Batch {
     async fn terms(&self, connection: &mut PgConnection) -> Result<Terms, StoreError> {
+        let (subs, keys) = self.names();
         let terms = sqlx::query_as(include_str!("sql/batch_terms.sql"))
             .bind(self.event.as_str())
             .bind(self.sector.0)
+            .bind(subs)
+            .bind(keys)
             .fetch_optional(connection)
             .await?;
         terms.ok_or(StoreError::Refused(Refusal::NotFound))
@@ -124,8 +135,7 @@ impl Batch {
         &self,
         connection: &mut PgConnection,
     ) -> Result<HashMap<usize, Recorded>, StoreError> {
-        let (subs, keys): (Vec<&str>, Vec<&str>) =
-            self.orders.iter().map(|order| (order.sub.as_str(), order.key.as_str())).unzip();
+        let (subs, keys) = self.names();
         let rows: Vec<Recorded> = sqlx::query_as(include_str!("sql/batch_recorded.sql"))
             .bind(self.event.as_str())
             .bind(subs)
@@ -136,16 +146,9 @@ impl Batch {
         Ok(rows.into_iter().map(|row| (place(&row), row)).collect())
     }
 
-    async fn totals(
-        &self,
-        connection: &mut PgConnection,
-    ) -> Result<Vec<(String, i32)>, StoreError> {
-        let subs: Vec<&str> = self.orders.iter().map(|order| order.sub.as_str()).collect();
-        Ok(sqlx::query_as(include_str!("sql/batch_totals.sql"))
-            .bind(self.event.as_str())
-            .bind(subs)
-            .fetch_all(connection)
-            .await?)
+    /// The orders' subs and keys.
+    fn names(&self) -> (Vec<&str>, Vec<&str>) {
+        self.orders.iter().map(|order| (order.sub.as_str(), order.key.as_str())).unzip()
     }
 
     fn asks(&self, recorded: &HashMap<usize, Recorded>) -> Result<Vec<Ask<'_>>, StoreError> {
@@ -194,16 +197,13 @@ impl Batch {
         holds: &Holds<'_>,
         answers: &Answers<'_>,
     ) -> Result<Option<i32>, StoreError> {
-        if !holds.is_empty() {
-            self.take_totals(connection, terms, holds).await?;
-            self.insert_holds(connection, terms, holds).await?;
-        }
-        if !answers.is_empty() {
-            answers.record(connection, &self.event).await?;
-        }
         if holds.is_empty() {
+            if !answers.is_empty() {
+                answers.record(connection, &self.event).await?;
+            }
             return Ok(None);
         }
+        self.write_rows(connection, terms, holds, answers).await?;
         // Last, because whoever else wants a place waits from here to the end of the commit.
         let take = sqlx::query_scalar(include_str!("sql/take_stock.sql"))
             .bind(self.event.as_str())
@@ -214,35 +214,25 @@ impl Batch {
         left.map(Some).ok_or_else(|| stale("stock"))
     }
 
-    async fn take_totals(
+    async fn write_rows(
         &self,
         connection: &mut PgConnection,
         terms: &Terms,
         holds: &Holds<'_>,
+        answers: &Answers<'_>,
     ) -> Result<(), StoreError> {
-        let mut by_sub = BTreeMap::new();
-        for (sub, quantity) in holds.subs.iter().zip(&holds.quantities) {
-            *by_sub.entry(*sub).or_insert(0) += quantity;
-        }
-        let (subs, quantities): (Vec<&str>, Vec<i32>) = by_sub.into_iter().unzip();
-        let taken = sqlx::query(include_str!("sql/batch_take_totals.sql"))
+        let (people, quantities) = holds.by_person();
+        let written: (i64, i64) = sqlx::query_as(include_str!("sql/batch_write.sql"))
             .bind(self.event.as_str())
-            .bind(&subs)
+            .bind(&people)
             .bind(quantities)
             .bind(terms.max_per_user)
-            .execute(connection)
-            .await?;
-        if taken.rows_affected() == subs.len() as u64 { Ok(()) } else { Err(stale("user_total")) }
-    }
-
-    async fn insert_holds(
-        &self,
-        connection: &mut PgConnection,
-        terms: &Terms,
-        holds: &Holds<'_>,
-    ) -> Result<(), StoreError> {
-        sqlx::query(include_str!("sql/batch_holds.sql"))
-            .bind(self.event.as_str())
+            .bind(&answers.subs)
+            .bind(&answers.keys)
+            .bind(&answers.fingerprints)
+            .bind(&answers.statuses)
+            .bind(&answers.bodies)
+            .bind(&answers.refused)
             .bind(&holds.ids)
             .bind(&holds.subs)
             .bind(&holds.quantities)
@@ -252,16 +242,15 @@ impl Batch {
             .bind(&terms.currency)
             .bind(terms.created_at)
             .bind(terms.expires_at)
-            .execute(&mut *connection)
-            .await?;
-        sqlx::query(include_str!("sql/batch_items.sql"))
-            .bind(self.event.as_str())
-            .bind(&holds.ids)
             .bind(self.sector.0)
-            .bind(&holds.quantities)
-            .bind(terms.price)
-            .execute(connection)
+            .fetch_one(connection)
             .await?;
+        if usize::try_from(written.0) != Ok(people.len()) {
+            return Err(stale("user_total"));
+        }
+        if usize::try_from(written.1) != Ok(answers.keys.len()) {
+            return Err(stale("key"));
+        }
         Ok(())
     }
 }

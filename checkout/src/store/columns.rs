@@ -1,5 +1,7 @@
 //! Rows of a batch, column by column, as `unnest` takes them.
 
+use std::collections::BTreeMap;
+
 use shared::ids::EventId;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -22,12 +24,12 @@ pub(super) struct Holds<'a> {
 /// Answers to be recorded.
 #[derive(Default)]
 pub(super) struct Answers<'a> {
-    subs: Vec<&'a str>,
-    keys: Vec<&'a str>,
-    fingerprints: Vec<&'a [u8]>,
-    statuses: Vec<i16>,
-    bodies: Vec<&'a str>,
-    refused: Vec<Option<Uuid>>,
+    pub(super) subs: Vec<&'a str>,
+    pub(super) keys: Vec<&'a str>,
+    pub(super) fingerprints: Vec<&'a [u8]>,
+    pub(super) statuses: Vec<i16>,
+    pub(super) bodies: Vec<&'a str>,
+    pub(super) refused: Vec<Option<Uuid>>,
 }
 
 impl<'a> Holds<'a> {
@@ -37,6 +39,15 @@ impl<'a> Holds<'a> {
         self.quantities.push(order.basket.total());
         self.admissions.push(order.admission.jti);
         self.numbers.push(order.admission.number.cast_signed());
+    }
+
+    /// What each person takes in all.
+    pub(super) fn by_person(&self) -> (Vec<&'a str>, Vec<i32>) {
+        let mut by_sub = BTreeMap::new();
+        for (sub, quantity) in self.subs.iter().zip(&self.quantities) {
+            *by_sub.entry(*sub).or_insert(0) += quantity;
+        }
+        by_sub.into_iter().unzip()
     }
 
     pub(super) fn len(&self) -> usize {

@@ -58,6 +58,18 @@ impl Store {
         })
     }
 
+    /// The writers' own store, whose connections are made and used by their threads alone. A
+    /// connection that has died is found out by the first statement, and the batch tried again.
+    pub fn for_writers(url: &SecretString, connections: u32) -> Result<Self, sqlx::Error> {
+        let pool = pool_options(connections).test_before_acquire(false);
+        Ok(Self {
+            pool: pool.connect_lazy_with(bounded(options(url)?, STATEMENT_TIMEOUT)),
+            writers: Semaphore::new(connections as usize),
+            outage: Pause::default(),
+            given: AtomicU64::new(0),
+        })
+    }
+
     /// A store for one report, with statements that may take as long as `statement_timeout`.
     pub fn for_report(
         url: &SecretString,
@@ -148,12 +160,19 @@ pub(super) fn options(url: &SecretString) -> Result<PgConnectOptions, sqlx::Erro
 }
 
 fn pool(options: PgConnectOptions, connections: u32, statement_timeout: Duration) -> PgPool {
+    pool_options(connections).connect_lazy_with(bounded(options, statement_timeout))
+}
+
+fn bounded(options: PgConnectOptions, statement_timeout: Duration) -> PgConnectOptions {
     let ms = |duration: Duration| duration.as_millis().to_string();
-    let options = options.options([
+    options.options([
         ("statement_timeout", ms(statement_timeout)),
         ("lock_timeout", ms(LOCK_TIMEOUT)),
         ("idle_in_transaction_session_timeout", ms(IDLE_IN_TRANSACTION_TIMEOUT)),
-    ]);
+    ])
+}
+
+fn pool_options(connections: u32) -> PgPoolOptions {
     PgPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(ACQUIRE_TIMEOUT)
@@ -167,5 +186,4 @@ fn pool(options: PgConnectOptions, connections: u32, statement_timeout: Duration
                 alive.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map(|()| true)
             })
         })
-        .connect_lazy_with(options)
 }

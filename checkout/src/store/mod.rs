@@ -12,15 +12,17 @@
 //!    renames one
 //! 5. `sector_stock`, by `sector_id`: the hot rows, last and for the shortest time
 //!
-//! A hold's own new rows (reservation and items) wait for nobody; that its items share-lock
-//! `sectors` before its key is recorded cannot close a circle, because whoever locks `sectors` for
-//! themselves never asks for a key. Operators' changes take the event's row first, which keeps them
+//! A hold's own new rows (reservation and items) wait for nobody; that the items of a basket
+//! share-lock `sectors` before its key is recorded cannot close a circle, because whoever locks
+//! `sectors` for themselves never asks for a key. A batch (`batch`) takes 2, 3 and 4 in one statement
+//! (`batch_write.sql`), whose parts run in this order, each ascending. Operators' changes take the event's row first, which keeps them
 //! apart from one another; the sale only reads that row.
 //!
 //! # What holds where
 //!
 //! A place is not sold twice because of the condition in `take_stock.sql`, with the table's CHECKs
-//! behind it; a key has one outcome because of the primary key of `idempotency_keys`; a hold leaves
+//! behind it; a key has one outcome because of the primary key of `idempotency_keys`; no person passes the limit because of the condition in `batch_write.sql` and
+//! `take_user_total.sql`; a hold leaves
 //! `held` once because of the condition in `leave_held.sql` and `expire.sql`. Time is Postgres'.
 
 pub mod admin;

@@ -14,7 +14,7 @@ const ATTEMPTS_MAX: u32 = 4;
 const RETRY_PAUSE_MS_MAX: u64 = 20;
 /// The server ends a statement after less than this (see `store/connect.rs`). When it has not, it
 /// cannot be heard any more, and the connection is given up.
-const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(5);
+const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// What one transaction does. It may be run again from its beginning.
 pub trait Work: Send + Sync + 'static {

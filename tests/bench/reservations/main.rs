@@ -28,6 +28,10 @@ use crate::people::People;
 use crate::place::Path;
 use crate::report::{Figures, Table};
 
+// As the service's own binary has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Measures reservations.
 #[derive(Parser)]
 struct Cli {
@@ -65,15 +69,11 @@ fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
     // The load has threads of its own, as it would come from elsewhere.
     let load = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+        .worker_threads(1)
         .thread_name("load")
         .enable_all()
         .build()?;
-    let server = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .thread_name("server")
-        .enable_all()
-        .build()?;
+    let server = checkout::runtime::new()?;
     let people = People::admitted(cli.rush.max(100_000));
     let bench = Bench { cli, people, load, server };
     let mut best = 0.0;
