@@ -2,7 +2,8 @@
 //!
 //! 1. request id: taken over when it is short and plain, else made; on every answer, errors too
 //! 2. trace: one span a request, named by method and route, with that id
-//! 3. CORS: before anything that could refuse, so that a browser may read the refusal
+//! 3. CORS, where an operator has listed origins: before anything that could refuse, so that a browser
+//!    may read the refusal
 //! 4. panic: a bug in one request is a 500 for that request and nothing else
 //! 5. time limit: 503 with Retry-After; and counts and times by route, that 503 included
 //! 6. unread bodies: read to their end, within bounds, so that the answer arrives
@@ -15,7 +16,7 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use http::{HeaderName, HeaderValue, Method, header};
 use tower::ServiceBuilder;
 use tower::util::MapRequestLayer;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -27,14 +28,13 @@ use tower_http::trace::{DefaultOnFailure, DefaultOnResponse, TraceLayer};
 use tracing::Level;
 use uuid::Uuid;
 
-use crate::drain;
+use crate::measure::UNMATCHED;
 use crate::problem::{Code, Problem};
+use crate::{drain, measure};
 
 /// Largest request body, in bytes. Ours are a few hundred.
 pub const BODY_BYTES_MAX: usize = 16 * 1024;
 const REQUEST_ID_BYTES_MAX: usize = 64;
-/// The route of a request that none matches.
-const UNMATCHED: &str = "unmatched";
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Answers for unknown paths and methods; before any layer, so that the layers wrap them too.
@@ -57,7 +57,7 @@ pub fn wrap(routes: Router, cors_origins: &[HeaderValue], timeout: Duration) -> 
                 .on_failure(DefaultOnFailure::new().level(Level::DEBUG)),
         )
         .layer(PropagateRequestIdLayer::new(REQUEST_ID.clone()))
-        .layer(cors(cors_origins))
+        .option_layer((!cors_origins.is_empty()).then(|| cors(cors_origins)))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(timeout, within_time))
         .layer(MapRequestLayer::new(drain::unread_body))
@@ -99,7 +99,7 @@ fn request_span(request: &Request) -> tracing::Span {
 fn cors(origins: &[HeaderValue]) -> CorsLayer {
     CorsLayer::new()
         .allow_origin(AllowOrigin::list(origins.iter().cloned()))
-        .allow_credentials(!origins.is_empty())
+        .allow_credentials(true)
         .allow_methods([Method::GET, Method::POST, Method::DELETE])
         .allow_headers([
             header::AUTHORIZATION,
@@ -134,7 +134,7 @@ async fn within_time(State(limit): State<Duration>, request: Request, next: Next
         Ok(response) => response,
         Err(_) => too_late(),
     };
-    measure(&method, route, response.status(), started.elapsed());
+    measure::note(&method, route.as_ref(), response.status(), started.elapsed());
     response
 }
 
@@ -142,18 +142,6 @@ fn too_late() -> Response {
     let detail =
         "There was no answer in time. Send the same request again: what it did is not lost.";
     Problem::new(Code::Unavailable, detail).retry_after_seconds(1).into_response()
-}
-
-fn measure(method: &Method, route: Option<MatchedPath>, status: StatusCode, took: Duration) {
-    let method = method.as_str().to_owned();
-    let route = route.as_ref().map_or(UNMATCHED, MatchedPath::as_str).to_owned();
-    let status = status.as_str().to_owned();
-    metrics::counter!(
-        "http_requests_total", "method" => method.clone(), "route" => route.clone(), "status" => status
-    )
-    .increment(1);
-    metrics::histogram!("http_request_duration_seconds", "method" => method, "route" => route)
-        .record(took);
 }
 
 fn route<B>(request: &http::Request<B>) -> &str {

@@ -22,6 +22,7 @@ mod drain;
 pub mod health;
 pub mod ids;
 pub mod layers;
+mod measure;
 pub mod ops;
 pub mod problem;
 pub mod redis;

@@ -51,6 +51,35 @@ async fn a_browser_keeps_its_place_in_a_cookie_of_that_event() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_cookie_follows_the_place_and_who_has_none_gets_none() {
+    let node = single(&[]).await;
+    node.create("sale", &json!({"opens_at": "2100-01-01T00:00:00Z"})).await.expect(201);
+    let first = node.join("sale").await;
+    let joined = node.public.post("/v1/events/sale/queue").await.expect(201);
+    let cookie = joined.header("set-cookie").split(';').next().unwrap_or_default().to_owned();
+    first.leave().await.expect(204);
+    node.ops.post("/v1/admin/events/sale/open").await.expect(200);
+    node.ops.post("/v1/admin/events/sale/pause").await.expect(200);
+
+    let by_cookie = || {
+        send(node.public.request(Method::GET, "/v1/events/sale/queue").header("cookie", &cookie))
+    };
+    let told = wait::until("a new ticket in the cookie", async || {
+        let answer = by_cookie().await;
+        (answer.status == 200 && answer.number("users_ahead") == 0).then_some(answer)
+    })
+    .await;
+    assert!(told.header("set-cookie").contains(&told.str("ticket")), "{told:?}");
+    let by_header = node.public.with_bearer(joined.str("ticket"));
+    let told = wait::until("a poll to be in time", async || {
+        let answer = by_header.get("/v1/events/sale/queue").await;
+        (answer.status == 200).then_some(answer)
+    })
+    .await;
+    assert_eq!(told.header("set-cookie"), "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_ticket_that_is_forged_or_missing_is_no_ticket() {
     let node = single(&[]).await;
     node.create("sale", &json!({})).await.expect(201);

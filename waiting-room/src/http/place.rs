@@ -31,7 +31,7 @@ problems!(PlaceProblems: NotFound, Missed, RateLimited);
     responses(
         (
             status = 200, description = "Where I stand.", body = PlaceBody,
-            headers(("Set-Cookie" = String, description = "When `users_ahead` has changed: the new ticket.")),
+            headers(("Set-Cookie" = String, description = "When the ticket came in the cookie and `users_ahead` has changed: the new ticket.")),
         ),
         PlaceProblems,
     ),
@@ -46,7 +46,7 @@ pub(crate) async fn place(
     }
     let changed = body.users_ahead != visitor.ticket.ahead.unwrap_or(u64::MAX);
     let mut answer = personal(Json(&body));
-    if changed {
+    if changed && visitor.has_cookie {
         let cookie = cookie::set(&app, &visitor.event, &body.ticket)?;
         answer.headers_mut().insert(header::SET_COOKIE, cookie);
     }

@@ -27,12 +27,14 @@ pub(crate) struct Visitor {
     pub(crate) room: Arc<Room>,
     pub(crate) ticket: Ticket,
     pub(crate) person: Person,
+    /// The ticket came in the event's cookie, which then has to be kept up to date.
+    pub(crate) has_cookie: bool,
 }
 
 impl Visitor {
     pub(crate) fn new(event: EventId, room: Arc<Room>, ticket: Ticket) -> Self {
         let person = room.person(ticket.number);
-        Self { event, room, ticket, person }
+        Self { event, room, ticket, person, has_cookie: false }
     }
 
     /// Whether he was let in without a place, while the store did not answer.
@@ -57,7 +59,8 @@ impl FromRequestParts<Arc<App>> for Visitor {
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Error> {
         let InRoom { event, room } = InRoom::from_request_parts(parts, app).await?;
         let ticket = ticket(app, &event, &parts.headers).ok_or_else(no_ticket)?;
-        let visitor = Self::new(event, room, ticket);
+        let has_cookie = bearer(&parts.headers).is_none();
+        let visitor = Self { has_cookie, ..Self::new(event, room, ticket) };
         reclaim(app, &visitor).await?;
         Ok(visitor)
     }
