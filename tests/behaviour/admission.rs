@@ -1,7 +1,8 @@
 //! The call and the gate: who is let in, when, and how many.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::json;
@@ -275,6 +276,42 @@ async fn credit_is_not_saved_up_while_nobody_waits() {
     let claims = join_all(people.iter().map(|person| person.claim())).await;
     let through = claims.iter().filter(|claim| claim.status == 201).count();
     assert!(through <= 1, "{through} at once after an idle time");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn at_the_gate_people_are_let_through_in_the_order_in_which_they_came() {
+    let node = single(&[]).await;
+    node.create("sale", &json!({"admission_rate_per_minute": 6_000})).await.expect(201);
+    let people = join_all((0..20).map(|_| node.join("sale"))).await;
+    for person in &people {
+        person.called().await;
+    }
+    // All are called. Now the gate becomes narrow, and a line forms.
+    let narrow = json!({"admission_rate_per_minute": 60, "max_active_sessions": 1});
+    node.ops.patch("/v1/admin/events/sale", &narrow).await.expect(200);
+    people[0].admitted().await;
+    let line = &people[1..13];
+    for person in line {
+        assert_eq!(person.claim().await.code(), "not_ready");
+    }
+    node.ops.patch("/v1/admin/events/sale", &json!({"max_active_sessions": 100})).await.expect(200);
+    let through = Mutex::new(Vec::new());
+    // The last ones ask the most often.
+    join_all(line.iter().zip(0_u32..).map(|(person, n)| {
+        let (through, pause) =
+            (&through, Duration::from_millis(400) - n * Duration::from_millis(30));
+        async move {
+            while !matches!(person.claim().await.status, 200 | 201) {
+                tokio::time::sleep(pause).await;
+            }
+            through.lock().expect("no panic").push(n);
+        }
+    }))
+    .await;
+    let through = through.into_inner().expect("no panic");
+    let before = |at: usize| through[..at].iter().filter(|&&earlier| earlier > through[at]).count();
+    let overtaken: usize = (0..through.len()).map(before).sum();
+    assert!(overtaken <= 6, "{overtaken} of 66 pairs in the wrong order: {through:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

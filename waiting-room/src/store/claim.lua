@@ -75,19 +75,25 @@ while true do
   redis.call('ZREM', LINE, first)
 end
 local ahead = redis.call('ZRANK', LINE, person) or redis.call('ZCARD', LINE)
--- A token that has waited for those ahead for half a second goes to whoever comes.
-local waited_ms = now - (number('next_token_due_ms') - tolerance_ms)
-if waited_ms > 500 then ahead = 0 end
-
-if ahead < math.min(by_minute, by_cap, by_rate) then return let_through(due + interval_ms) end
+local tokens = math.min(by_minute, by_cap, by_rate)
+-- A token that nobody of the line has asked for, half a second after the gate was last seen shut or let
+-- somebody through, goes to whoever comes.
+local kept_for_the_line = now - number('gate_kept_ms') <= 500
+if tokens < 1 then set('gate_kept_ms', now) end
+if ahead < tokens or tokens > 0 and not kept_for_the_line then
+  set('gate_kept_ms', now)
+  return let_through(due + interval_ms)
+end
 
 redis.call('ZADD', LINE, 'NX', now, person)
+-- When it is his turn, if those ahead of him come for theirs.
 if by_cap <= ahead then
-  local first = redis.call('ZRANGE', SESSIONS, 0, 0, 'WITHSCORES')
-  return gate_full('cap', math.max(0, (tonumber(first[2]) or now) - now))
+  local session = redis.call('ZRANGE', SESSIONS, ahead - by_cap, ahead - by_cap, 'WITHSCORES')
+  return gate_full('cap', math.max(0, (tonumber(session[2]) or now) - now))
 end
+local wait_ms = (ahead - by_rate + 1) * interval_ms
 if by_minute <= ahead then
-  local frees = redis.call('LINDEX', ISSUED, math.max(0, issued - rate_max)) or now
-  return gate_full('rate', tonumber(frees) + 60000 - now)
+  local frees = redis.call('LINDEX', ISSUED, ahead - by_minute) or now
+  wait_ms = math.max(wait_ms, tonumber(frees) + 60000 - now)
 end
-return gate_full('rate', (ahead - by_rate + 1) * interval_ms)
+return gate_full('rate', math.max(0, wait_ms))
