@@ -6,18 +6,19 @@ use std::time::Duration;
 use anyhow::Context;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{get, post};
 use secrecy::ExposeSecret;
 use shared::admission::{JwksSource, Verifier};
 use shared::redis::Redis;
 use shared::secret::BearerToken;
 use shared::settings::Common;
-use shared::{layers, ops};
+use shared::{docs, layers, ops};
+use utoipa_axum::router::{UtoipaMethodRouter, UtoipaMethodRouterExt};
+use utoipa_axum::routes;
 
 use crate::catalogue::Catalogue;
 use crate::http::limit::PersonLimit;
 use crate::http::{
-    admin, admitted, extend, issued_keys, owner, reservations, reserve, sectors, service,
+    admin, admitted, describe, extend, issued_keys, owner, reservations, reserve, sectors, service,
 };
 use crate::readiness;
 use crate::room::endings::Endings;
@@ -134,50 +135,59 @@ fn admission_keys(jwks: &Jwks) -> anyhow::Result<JwksSource> {
     }
 }
 
-/// What people, and the shop's service, can reach.
+/// Calls of the public listener, each in one line with its method, path and handler: what is not here is
+/// not served, and what is here is in `/openapi.json`. Whoever is meant by a call comes before it.
 pub fn public(app: &Arc<App>, common: &Common) -> Router {
-    // A layer added later is passed earlier: first who it is, then whether they ask too often.
-    let admitted = Router::new()
-        .route("/v1/reservations", post(reserve::create))
-        .route("/v1/idempotency-keys", post(issued_keys::issue));
-    let admitted = limited(admitted, app)
-        .route_layer(from_fn_with_state(app.clone(), admitted::require_admission));
-
-    let owners = Router::new()
-        .route("/v1/reservations/{id}", get(reservations::read).delete(reservations::cancel))
-        .route("/v1/reservations/{id}/extend", post(extend::extend));
-    let owners =
-        limited(owners, app).route_layer(from_fn_with_state(app.clone(), owner::require_owner));
-
-    let services = Router::new()
-        .route("/v1/reservations/{id}/confirm", post(reservations::confirm))
-        .route_layer(from_fn_with_state(app.clone(), service::require_service));
-
-    let routes = Router::new()
-        .merge(admitted)
-        .merge(owners)
-        .merge(services)
-        .route("/v1/events/{event}/sectors", get(sectors::list))
-        .merge(readiness::router(app))
-        .with_state(app.clone());
-    let routes = layers::with_fallbacks(routes);
-    layers::wrap(routes, &common.cors_origins, common.request_timeout())
+    let (needed, useful) = readiness::checks(app);
+    let routes = describe::public()
+        .call("POST /v1/reservations", admitted(app, routes!(reserve::create)))
+        .call("GET /v1/reservations/{id}", owner(app, routes!(reservations::read)))
+        .call("DELETE /v1/reservations/{id}", owner(app, routes!(reservations::cancel)))
+        .call("POST /v1/reservations/{id}/extend", owner(app, routes!(extend::extend)))
+        .call("POST /v1/reservations/{id}/confirm", service(app, routes!(reservations::confirm)))
+        .call("POST /v1/idempotency-keys", admitted(app, routes!(issued_keys::issue)))
+        .call("GET /v1/events/{event}/sectors", routes!(sectors::list))
+        .health(needed, useful)
+        .with_state(app.clone())
+        .documented()
+        .merge(docs::page());
+    layers::wrap(layers::with_fallbacks(routes), &common.cors_origins, common.request_timeout())
 }
 
-/// What operators can reach.
+/// Calls of the ops listener; `shared::ops` adds `/metrics` and the token in front of them all.
 pub fn ops(app: &Arc<App>, common: &Common) -> Router {
-    let routes = Router::new()
-        .route("/v1/admin/events", get(admin::list))
-        .route("/v1/admin/events/{event}", get(admin::show).put(admin::put).patch(admin::patch))
-        .route("/v1/admin/events/{event}/reconcile", get(admin::reconcile))
+    let calls = describe::operators()
+        .call("GET /v1/admin/events", routes!(admin::list))
+        .call("GET /v1/admin/events/{event}", routes!(admin::show))
+        .call("PUT /v1/admin/events/{event}", routes!(admin::put))
+        .call("PATCH /v1/admin/events/{event}", routes!(admin::patch))
+        .call("GET /v1/admin/events/{event}/reconcile", routes!(admin::reconcile))
         .with_state(app.clone());
-    let guarded = ops::guarded(routes, common.ops_token.clone());
-    layers::wrap(guarded, &[], common.request_timeout())
+    let listener = ops::listener(calls, common.ops_token.clone());
+    layers::wrap(listener, &[], common.request_timeout())
 }
 
-fn limited(routes: Router<Arc<App>>, app: &App) -> Router<Arc<App>> {
+type Call = UtoipaMethodRouter<Arc<App>>;
+
+/// For people whom the waiting room has let in. A layer added later is passed earlier: first who it is,
+/// then whether they ask too often.
+fn admitted(app: &Arc<App>, call: Call) -> Call {
+    limited(app, call).layer(from_fn_with_state(app.clone(), admitted::require_admission))
+}
+
+/// For whoever has reserved.
+fn owner(app: &Arc<App>, call: Call) -> Call {
+    limited(app, call).layer(from_fn_with_state(app.clone(), owner::require_owner))
+}
+
+/// For the shop's back end.
+fn service(app: &Arc<App>, call: Call) -> Call {
+    call.layer(from_fn_with_state(app.clone(), service::require_service))
+}
+
+fn limited(app: &App, call: Call) -> Call {
     match &app.person_limit {
-        Some(limit) => routes.route_layer(limit.layer()),
-        None => routes,
+        Some(limit) => call.layer(limit.layer()),
+        None => call,
     }
 }

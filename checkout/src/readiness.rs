@@ -3,14 +3,13 @@
 
 use std::sync::Arc;
 
-use axum::Router;
-use shared::health::{self, Check, Checks};
+use shared::health::{Check, Checks};
 
 use crate::app::App;
 use crate::store::{StoreError, migrate};
 
-/// `/healthz` and `/readyz`.
-pub fn router(app: &Arc<App>) -> Router<Arc<App>> {
+/// What it cannot do without, and what it can.
+pub fn checks(app: &Arc<App>) -> (Checks, Checks) {
     let needed: Checks = {
         let app = app.clone();
         Arc::new(move || {
@@ -28,7 +27,7 @@ pub fn router(app: &Arc<App>) -> Router<Arc<App>> {
             Box::pin(async move { vec![("redis", redis(&app).await)] })
         })
     };
-    health::router_with_useful(needed, useful)
+    (needed, useful)
 }
 
 async fn postgres(app: &App) -> Check {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use shared::ids::EventId;
 use sqlx::PgConnection;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::store::StoreError;
@@ -11,7 +12,7 @@ use crate::store::StoreError;
 const USERS_MAX: i64 = 100;
 
 /// One event's counters beside its rows.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Report {
     /// The event.
     pub event: EventId,
@@ -27,7 +28,7 @@ pub struct Report {
 }
 
 /// One sector's counters, and the sums of its reservations' items.
-#[derive(Debug, Clone, Serialize, sqlx::FromRow)]
+#[derive(Debug, Clone, Serialize, sqlx::FromRow, ToSchema)]
 pub struct SectorReport {
     /// The sector.
     pub sector_id: Uuid,
@@ -46,7 +47,7 @@ pub struct SectorReport {
 }
 
 /// One person's totals, and the sums of their reservations.
-#[derive(Debug, Clone, Serialize, sqlx::FromRow)]
+#[derive(Debug, Clone, Serialize, sqlx::FromRow, ToSchema)]
 pub struct UserReport {
     /// The person.
     pub sub: String,

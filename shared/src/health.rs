@@ -3,9 +3,8 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::response::IntoResponse;
-use axum::routing::get;
-use axum::{Extension, Router};
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -52,20 +51,8 @@ struct CheckAnswer {
     reason: Option<String>,
 }
 
-/// Routes for both, with dependencies that the service can do without: it stays ready when one is
-/// not, and says `degraded`.
-pub fn router_with_useful<S: Clone + Send + Sync + 'static>(
-    needed: Checks,
-    useful: Checks,
-) -> Router<S> {
-    Router::new()
-        .route("/healthz", get(healthz))
-        .route("/readyz", get(readyz))
-        .layer(Extension(Dependencies { needed, useful }))
-}
-
 impl<S: Clone + Send + Sync + 'static> Calls<S> {
-    /// Adds both, as [`router_with_useful`] does.
+    /// Adds both. Without what is useful and not needed the service stays ready, and says `degraded`.
     #[must_use]
     pub fn health(self, needed: Checks, useful: Checks) -> Self {
         let dependencies = Extension(Dependencies { needed, useful });

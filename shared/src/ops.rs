@@ -4,7 +4,6 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 
@@ -15,12 +14,6 @@ use crate::layers;
 use crate::problem::{Code, Problem};
 use crate::secret::BearerToken;
 use crate::telemetry;
-
-/// Adds `/metrics`, and puts the token in front of it, of all of `routes` and of unknown paths.
-pub fn guarded(routes: Router, token: BearerToken) -> Router {
-    layers::with_fallbacks(routes.route("/metrics", get(metrics)))
-        .layer(from_fn_with_state(token, require_token))
-}
 
 /// The listener of described calls: `/metrics` and the document are added, and the token is put in front of
 /// it all, unknown paths too. Only the page `/docs` is beside it: it holds nothing, and asks for the token.

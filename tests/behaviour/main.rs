@@ -24,6 +24,7 @@ mod sale_input;
 mod sale_issued_keys;
 mod sale_last_place;
 mod sale_limits;
+mod sale_openapi;
 mod sale_owner;
 mod sale_pending;
 mod sale_purge;

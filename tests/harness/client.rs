@@ -97,6 +97,12 @@ impl Client {
         Self { bearer: Some(token.into()), ..self.clone() }
     }
 
+    /// The same connection pool, without a token.
+    #[must_use]
+    pub fn anonymous(&self) -> Self {
+        Self { bearer: None, ..self.clone() }
+    }
+
     /// The address requests go to.
     #[must_use]
     pub fn base(&self) -> &str {

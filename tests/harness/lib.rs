@@ -4,6 +4,7 @@
 //! that they run side by side. A test that stops a store starts one of its own.
 
 pub mod client;
+pub mod document;
 pub mod gate;
 pub mod keys;
 pub mod ledger;

@@ -8,6 +8,8 @@ use http::StatusCode;
 use serde::Serialize;
 use shared::ids::EventId;
 use shared::problem::{Json, Path, Problem};
+use shared::problems;
+use utoipa::ToSchema;
 
 use super::admin_body::EventBody;
 use crate::app::App;
@@ -19,25 +21,51 @@ use crate::store::transaction;
 /// Events that are listed.
 const EVENTS_MAX: i64 = 1_000;
 
-#[derive(Serialize)]
+problems!(GetProblems: NotFound);
+problems!(PutProblems: UnsupportedMediaType, InvalidQuantity, QueueFull);
+problems!(PatchProblems: NotFound, UnsupportedMediaType, InvalidQuantity, QueueFull);
+
+/// An event with its sectors.
+#[derive(Serialize, ToSchema)]
+#[schema(as = EventWithSectors)]
 struct EventAnswer {
     #[serde(flatten)]
     event: Event,
+    /// Ascending by id.
     sectors: Vec<Sector>,
 }
 
-#[derive(Serialize)]
+/// Events, without their sectors.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Events)]
 struct EventsAnswer {
+    /// Newest first, at most 1,000.
     events: Vec<Event>,
 }
 
-/// `GET /v1/admin/events`: the newest, at most 1000, without their sectors.
+/// 200 with the newest events, at most 1,000, without their sectors.
+#[utoipa::path(
+    get,
+    path = "",
+    tag = "Events",
+    operation_id = "list_events",
+    summary = "All events",
+    responses((status = 200, description = "The newest.", body = EventsAnswer)),
+)]
 pub async fn list(State(app): State<Arc<App>>) -> Result<impl IntoResponse, Problem> {
     let events = read::events(&mut *app.store.connection().await?, EVENTS_MAX).await?;
     Ok(axum::Json(EventsAnswer { events }))
 }
 
-/// `GET /v1/admin/events/{event}`
+/// 200 with the event.
+#[utoipa::path(
+    get,
+    path = "",
+    tag = "Events",
+    operation_id = "get_event",
+    summary = "An event",
+    responses((status = 200, description = "Read from the database now.", body = EventAnswer), GetProblems),
+)]
 pub async fn show(
     State(app): State<Arc<App>>,
     Path(event): Path<EventId>,
@@ -45,7 +73,23 @@ pub async fn show(
     Ok(axum::Json(current(&app, &event).await?))
 }
 
-/// `PUT /v1/admin/events/{event}`: 201 new, 200 changed.
+/// 201 for a new event, 200 for a changed one.
+///
+/// A setting that is left out has its default afterwards; a sector that is left out stays. Capacities are raised
+/// and lowered during the sale, never below what is held and sold.
+#[utoipa::path(
+    put,
+    path = "",
+    tag = "Events",
+    operation_id = "put_event",
+    summary = "Create an event, or replace its settings",
+    request_body = EventBody,
+    responses(
+        (status = 201, description = "A new event.", body = EventAnswer),
+        (status = 200, description = "Changed.", body = EventAnswer),
+        PutProblems,
+    ),
+)]
 pub async fn put(
     State(app): State<Arc<App>>,
     Path(event): Path<EventId>,
@@ -54,7 +98,16 @@ pub async fn put(
     change(&app, body.put(event)?).await
 }
 
-/// `PATCH /v1/admin/events/{event}`: what is left out stays as it is.
+/// 200: changes what is sent and nothing else.
+#[utoipa::path(
+    patch,
+    path = "",
+    tag = "Events",
+    operation_id = "patch_event",
+    summary = "Change some of an event's settings",
+    request_body = EventBody,
+    responses((status = 200, description = "The event as it is now.", body = EventAnswer), PatchProblems),
+)]
 pub async fn patch(
     State(app): State<Arc<App>>,
     Path(event): Path<EventId>,
@@ -63,7 +116,14 @@ pub async fn patch(
     change(&app, body.patch(event)?).await
 }
 
-/// `GET /v1/admin/events/{event}/reconcile`
+/// 200 with the event's counters beside the sums of its rows, at any time.
+#[utoipa::path(
+    get,
+    path = "",
+    tag = "Events",
+    summary = "Whether everything adds up",
+    responses((status = 200, description = "Counters and rows.", body = Report), GetProblems),
+)]
 pub async fn reconcile(
     State(app): State<Arc<App>>,
     Path(event): Path<EventId>,

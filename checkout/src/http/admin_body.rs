@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use serde::Deserialize;
 use shared::ids::{EventId, SectorId};
 use shared::problem::Problem;
+use utoipa::ToSchema;
 
 use crate::sale::basket::QUANTITY_MAX;
 use crate::store::admin::{EventChange, SectorChange};
@@ -23,39 +24,51 @@ const CAPACITY: RangeInclusive<i32> = 0..=10_000_000;
 /// Of one place. With the most places in one request, a total stays an exact number in JavaScript.
 const PRICE: RangeInclusive<i64> = 0..=500_000_000_000;
 
-/// An event as an operator describes it. What is left out of a PATCH stays as it is; what is left
-/// out of a PUT gets its default:
-///
-/// | field | default |
-/// |---|---|
-/// | `name` | the event's slug |
-/// | `max_per_user` | 4 places |
-/// | `max_quantity_per_request` | 4 places |
-/// | `hold_ttl_seconds` | 600 |
-/// | `max_hold_seconds` | twice `hold_ttl_seconds`: how long a hold may last in all, when it is extended |
-/// | `currency` | `EUR` |
-/// | `sectors` | none: sectors that are there already stay |
-#[derive(Debug, Default, Deserialize)]
+/// An event as an operator describes it. What is left out of a `PATCH` stays as it is; what is left
+/// out of a `PUT` gets its default.
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = EventChange)]
 pub struct EventBody {
+    /// For people, 1 to 200 characters. Default the event's slug.
+    #[schema(min_length = 1, max_length = 200, example = "A concert")]
     name: Option<String>,
+    /// Places that one person may hold and own together, 1 to 10,000. Default 4.
+    #[schema(minimum = 1, maximum = 10_000, example = 4)]
     max_per_user: Option<i32>,
+    /// Places that one request may ask for, 1 to 10,000. Default 4.
+    #[schema(minimum = 1, maximum = 10_000, example = 4)]
     max_quantity_per_request: Option<i32>,
+    /// How long a hold is kept, 1 to 86,400. Default 600.
+    #[schema(minimum = 1, maximum = 86_400, example = 600)]
     hold_ttl_seconds: Option<i32>,
+    /// How long a hold may last in all, when it is extended, 1 to 172,800. Default twice `hold_ttl_seconds`.
+    #[schema(minimum = 1, maximum = 172_800, example = 1_200)]
     max_hold_seconds: Option<i32>,
+    /// ISO 4217. Default `EUR`.
+    #[schema(pattern = "^[A-Z]{3}$", example = "EUR")]
     currency: Option<String>,
+    /// Sectors to make or change; those that are not listed stay. Default none.
     #[serde(default)]
     sectors: Vec<SectorBody>,
 }
 
 /// A sector, found by `sector_id`, or else by `name`. A new one needs a name and a capacity; its
 /// price is 0 unless it is given. What is left out of a sector that is there stays as it is.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = SectorChange)]
 struct SectorBody {
+    /// Its name for programs; made when it is left out of a new sector.
     sector_id: Option<SectorId>,
+    /// Its name for people, 1 to 200 characters.
+    #[schema(min_length = 1, max_length = 200, example = "Standing")]
     name: Option<String>,
+    /// All places, 0 to 10,000,000. Not fewer than are held and sold.
+    #[schema(minimum = 0, maximum = 10_000_000, example = 10_000)]
     capacity: Option<i32>,
+    /// Of one place, in the currency's minor unit, 0 to 500,000,000,000.
+    #[schema(minimum = 0, maximum = 500_000_000_000u64, example = 4_500)]
     price: Option<i64>,
 }
 

@@ -6,6 +6,7 @@ use axum::Extension;
 use axum::extract::State;
 use shared::ids::ReservationId;
 use shared::problem::{Path, Problem};
+use shared::problems;
 
 use super::issued_keys;
 use super::owner::Owner;
@@ -14,11 +15,30 @@ use crate::answer::Outcome;
 use crate::app::App;
 use crate::sale::fingerprint::Fingerprint;
 use crate::sale::key::IdempotencyKey;
+use crate::sale::receipt;
 use crate::store::extend::Extend;
 use crate::store::idempotency::{Keyed, once};
 
-/// Makes a live hold last longer, once: as long again as a new hold of the event, and in all no
-/// longer than its `max_hold_seconds`.
+problems!(
+    ExtendProblems: IdempotencyKeyMissing, NotFound, InvalidTransition, HoldExpired,
+    IdempotencyKeyReused, RateLimited, QueueFull,
+);
+
+/// 200 with the reservation and its new `expires_at`. Once, while the hold is live.
+///
+/// As long again as a new hold of the event, and in all no longer than its `max_hold_seconds`.
+#[utoipa::path(
+    post,
+    path = "",
+    tag = "Reservations",
+    summary = "Make a hold last longer",
+    security(("admission_token" = []), ("reservation_token" = [])),
+    params(IdempotencyKey, ("id" = ReservationId, Path, description = "The reservation.")),
+    responses(
+        (status = 200, description = "Extended.", body = receipt::Body<'_>),
+        ExtendProblems,
+    ),
+)]
 pub async fn extend(
     State(app): State<Arc<App>>,
     Extension(owner): Extension<Owner>,

@@ -10,6 +10,8 @@ use serde::Serialize;
 use shared::admission::AdmissionClaims;
 use shared::ids::Subject;
 use shared::problem::Problem;
+use shared::problems;
+use utoipa::ToSchema;
 
 use crate::answer::Outcome;
 use crate::app::App;
@@ -18,13 +20,31 @@ use crate::sale::issued_key::Checked;
 use crate::sale::receipt::wire_time;
 use crate::store::idempotency::Keyed;
 
-#[derive(Serialize)]
+problems!(IssueProblems: NotFound, RateLimited);
+
+/// An idempotency key of the service's own making.
+#[derive(Serialize, ToSchema)]
+#[schema(as = IssuedKey)]
 struct Body {
+    /// Signed, for this person at this event.
     idempotency_key: String,
+    /// Until when it may be used for the first time.
+    #[schema(value_type = OffsetDateTime)]
     expires_at: String,
 }
 
-/// A new key, for whoever asks. Nothing is stored.
+/// 201 with a new key, good for 15 minutes. Nothing is stored.
+///
+/// Where the deployment takes its own keys; otherwise 404.
+#[utoipa::path(
+    post,
+    path = "",
+    tag = "Reservations",
+    operation_id = "issue_key",
+    summary = "Get an idempotency key",
+    security(("admission_token" = [])),
+    responses((status = 201, description = "A new key.", body = Body), IssueProblems),
+)]
 pub async fn issue(
     State(app): State<Arc<App>>,
     Extension(claims): Extension<AdmissionClaims>,

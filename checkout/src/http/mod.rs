@@ -4,6 +4,7 @@
 pub mod admin;
 pub mod admin_body;
 pub mod admitted;
+pub(crate) mod describe;
 pub mod extend;
 pub mod issued_keys;
 pub mod key;

@@ -6,6 +6,8 @@ use axum::Extension;
 use axum::extract::State;
 use shared::ids::ReservationId;
 use shared::problem::{Path, Problem};
+use shared::problems;
+use utoipa::ToSchema;
 
 use super::owner::Owner;
 use crate::answer::{Answer, Outcome};
@@ -14,11 +16,41 @@ use crate::clock;
 use crate::sale::fingerprint::Fingerprint;
 use crate::sale::hold::Action;
 use crate::sale::key::IdempotencyKey;
+use crate::sale::receipt;
 use crate::store::idempotency::{Keyed, once};
 use crate::store::transition::Transition;
 use crate::store::{idempotency, read, transaction};
 
-/// `GET /v1/reservations/{id}`
+problems!(ReadProblems: NotFound, SoldOut, PurchaseLimit, RateLimited);
+problems!(CancelProblems: NotFound, InvalidTransition, HoldExpired, RateLimited, QueueFull);
+problems!(
+    ConfirmProblems: IdempotencyKeyMissing, NotFound, HoldExpired, IdempotencyKeyReused, QueueFull,
+);
+
+/// What is found under a reservation's id.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[schema(as = ReservationOrPending)]
+#[expect(dead_code, reason = "describes the two bodies")]
+enum Found<'a> {
+    Decided(receipt::Body<'a>),
+    Undecided(receipt::Pending<'a>),
+}
+
+/// 200 with the reservation, also when it has ended.
+///
+/// An order that was answered with 202 is `pending` here until it is decided. If it was refused, the refusal
+/// is the answer.
+#[utoipa::path(
+    get,
+    path = "",
+    tag = "Reservations",
+    operation_id = "get_reservation",
+    summary = "A reservation",
+    security(("admission_token" = []), ("reservation_token" = [])),
+    params(("id" = ReservationId, Path, description = "The reservation.")),
+    responses((status = 200, description = "As it is now.", body = Found<'_>), ReadProblems),
+)]
 pub async fn read(
     State(app): State<Arc<App>>,
     Extension(owner): Extension<Owner>,
@@ -42,7 +74,22 @@ pub async fn read(
     Err(Problem::not_found())
 }
 
-/// `DELETE /v1/reservations/{id}`. It needs no key: done again it has no further effect.
+/// 200 with the reservation, cancelled: its places go back.
+///
+/// It needs no key: done again it has no further effect.
+#[utoipa::path(
+    delete,
+    path = "",
+    tag = "Reservations",
+    operation_id = "cancel",
+    summary = "Let a hold go",
+    security(("admission_token" = []), ("reservation_token" = [])),
+    params(("id" = ReservationId, Path, description = "The reservation.")),
+    responses(
+        (status = 200, description = "Cancelled, now or before.", body = receipt::Body<'_>),
+        CancelProblems,
+    ),
+)]
 pub async fn cancel(
     State(app): State<Arc<App>>,
     Extension(owner): Extension<Owner>,
@@ -73,7 +120,22 @@ pub async fn cancel(
     outcome
 }
 
-/// `POST /v1/reservations/{id}/confirm`. A body is not looked at.
+/// 200 with the reservation, confirmed: its places are sold.
+///
+/// For the shop's back end, when it is paid for. A body is not looked at.
+#[utoipa::path(
+    post,
+    path = "",
+    tag = "Reservations",
+    operation_id = "confirm",
+    summary = "Confirm what is paid for",
+    security(("service_token" = [])),
+    params(IdempotencyKey, ("id" = ReservationId, Path, description = "The reservation.")),
+    responses(
+        (status = 200, description = "Confirmed, now or before.", body = receipt::Body<'_>),
+        ConfirmProblems,
+    ),
+)]
 pub async fn confirm(
     State(app): State<Arc<App>>,
     key: IdempotencyKey,

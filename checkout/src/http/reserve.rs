@@ -6,6 +6,7 @@ use axum::Extension;
 use axum::extract::State;
 use shared::admission::AdmissionClaims;
 use shared::problem::{Code, Json, Problem};
+use shared::problems;
 use shared::signals::Session;
 
 use super::issued_keys;
@@ -20,9 +21,47 @@ use crate::sale::fingerprint::Fingerprint;
 use crate::sale::key::IdempotencyKey;
 use crate::sale::line::Undecided;
 use crate::sale::order::Order;
+use crate::sale::receipt;
 use crate::store::idempotency::Keyed;
 
-/// `POST /v1/reservations`
+problems!(
+    ReserveProblems: IdempotencyKeyMissing, NotAdmitted, NotFound, SoldOut, PurchaseLimit,
+    UnsupportedMediaType, IdempotencyKeyReused, InvalidQuantity, RateLimited, QueueFull,
+);
+
+/// 201 with the reservation, or 202 when it is not decided in time; 200 with the first answer for the same
+/// key.
+///
+/// One sector with `sector_id` and `quantity`, or several with `items`: all of them or none. The same sector
+/// may be there twice, and counts together.
+#[utoipa::path(
+    post,
+    path = "",
+    tag = "Reservations",
+    operation_id = "reserve",
+    summary = "Hold places",
+    security(("admission_token" = [])),
+    params(IdempotencyKey),
+    request_body = ReserveBody,
+    responses(
+        (
+            status = 201, description = "Held until `expires_at`.", body = receipt::Body<'_>,
+            headers(("Location" = String, description = "The reservation.")),
+        ),
+        (
+            status = 200, description = "The answer that this key has got before.", body = receipt::Body<'_>,
+            headers(("Idempotent-Replayed" = String, description = "`true`")),
+        ),
+        (
+            status = 202, description = "In line, and not decided yet. It will be.", body = receipt::Pending<'_>,
+            headers(
+                ("Location" = String, description = "Where to look for what becomes of it."),
+                ("Retry-After" = String, description = "When to look, in whole seconds."),
+            ),
+        ),
+        ReserveProblems,
+    ),
+)]
 pub async fn create(
     State(app): State<Arc<App>>,
     Extension(claims): Extension<AdmissionClaims>,

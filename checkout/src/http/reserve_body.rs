@@ -3,23 +3,34 @@
 use serde::Deserialize;
 use shared::ids::SectorId;
 use shared::problem::Problem;
+use utoipa::ToSchema;
 
 use crate::sale::basket::Basket;
 
 /// `{"sector_id", "quantity"}` or `{"items": [{"sector_id", "quantity"}, …]}`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = Reserve)]
 pub struct ReserveBody {
+    /// One sector. Left out with `items`.
     sector_id: Option<SectorId>,
+    /// Places in it, 1 to the event's `max_quantity_per_request`.
     // Wider than any quantity, so that what is out of bounds is told from what is no number.
+    #[schema(minimum = 1, maximum = 10_000, example = 2)]
     quantity: Option<i64>,
+    /// Several sectors: 1 to 20 lines.
+    #[schema(min_items = 1, max_items = 20)]
     items: Option<Vec<Line>>,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+/// Places in one sector.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = ReserveItem)]
 struct Line {
     sector_id: SectorId,
+    /// All lines together, at most the event's `max_quantity_per_request`.
+    #[schema(minimum = 1, maximum = 10_000, example = 2)]
     quantity: i64,
 }
 

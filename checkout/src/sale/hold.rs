@@ -8,13 +8,15 @@
 //! | expired, cancelled | confirmed | refused |
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::Refusal;
 
 /// Where a reservation stands. A hold whose time has passed is expired, whether it has been swept
 /// yet or not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = ReservationState)]
 pub enum State {
     /// The places are kept until the hold's time has passed.
     Held,

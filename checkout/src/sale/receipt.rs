@@ -7,6 +7,7 @@ use shared::secret::HmacKey;
 use time::OffsetDateTime;
 use time::format_description::StaticFormatDescription;
 use time::macros::format_description;
+use utoipa::ToSchema;
 
 use super::hold::State;
 
@@ -40,13 +41,16 @@ pub struct Reservation {
 }
 
 /// Places in one sector.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = ReservedItem)]
 pub struct Item {
     /// The sector.
     pub sector_id: SectorId,
     /// Places.
+    #[schema(example = 2)]
     pub quantity: i32,
     /// Of one place, in the currency's minor unit.
+    #[schema(example = 4_500)]
     pub price: i64,
 }
 
@@ -75,26 +79,54 @@ pub struct Receipts {
     retention_seconds: u32,
 }
 
-#[derive(Serialize)]
-struct Body<'a> {
+/// A reservation, as its owner is shown it.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Reservation)]
+pub(crate) struct Body<'a> {
     id: ReservationId,
     event: &'a EventId,
     state: State,
+    /// Places per sector, ascending by the sector's id.
     items: &'a [Item],
+    /// What all of it costs, in the currency's minor unit.
+    #[schema(example = 9_000)]
     total: i64,
+    /// ISO 4217.
+    #[schema(example = "EUR")]
     currency: &'a str,
+    /// When the hold ends or ended: until then it can be confirmed.
+    #[schema(value_type = OffsetDateTime)]
     expires_at: String,
+    /// When the hold was made.
+    #[schema(value_type = OffsetDateTime)]
     created_at: String,
+    /// Stands for owning this one reservation, for as long as answers are kept: sent as
+    /// `Authorization: Bearer`.
+    #[schema(example = "eyJ0eXAiOiJyZXNlcnZhd…")]
     reservation_token: String,
 }
 
-#[derive(Serialize)]
-struct Pending<'a> {
+/// An order that is not decided yet.
+#[derive(Serialize, ToSchema)]
+#[schema(as = PendingReservation)]
+pub(crate) struct Pending<'a> {
+    /// Of the reservation, should it come to be.
     id: ReservationId,
     event: &'a EventId,
-    state: &'static str,
+    state: Undecided,
+    /// In the answer to the order itself: finds what becomes of it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "eyJ0eXAiOiJyZXNlcnZhd…")]
     reservation_token: Option<String>,
+}
+
+/// The state of what has none yet.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = PendingState)]
+enum Undecided {
+    /// Ask again in a second.
+    Pending,
 }
 
 /// A time of the Unix epoch, as it stands on the wire.
@@ -154,7 +186,7 @@ impl Receipts {
     ) -> String {
         let token = owner
             .map(|(sub, unix_seconds)| self.signed(event, sub, id, unix_seconds.cast_signed()));
-        let body = Pending { id, event, state: "pending", reservation_token: token };
+        let body = Pending { id, event, state: Undecided::Pending, reservation_token: token };
         serde_json::to_string(&body).expect("a struct of texts is always JSON")
     }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 use shared::ids::{EventId, ReservationId, SectorId, Subject};
 use sqlx::PgConnection;
 use time::OffsetDateTime;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::StoreError;
@@ -12,7 +13,7 @@ use crate::sale::receipt::{Item, Reservation};
 use crate::sale::sold_out::PEOPLE_MAX;
 
 /// An event's settings.
-#[derive(Debug, Clone, Serialize, sqlx::FromRow)]
+#[derive(Debug, Clone, Serialize, sqlx::FromRow, ToSchema)]
 pub struct Event {
     /// Its slug.
     #[serde(rename = "event")]
@@ -33,7 +34,7 @@ pub struct Event {
 }
 
 /// A sector and its stock.
-#[derive(Debug, Clone, Serialize, sqlx::FromRow)]
+#[derive(Debug, Clone, Serialize, sqlx::FromRow, ToSchema)]
 pub struct Sector {
     /// Its name for programs.
     pub sector_id: Uuid,
