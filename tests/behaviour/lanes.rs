@@ -119,6 +119,10 @@ async fn the_same_user_always_has_the_same_number() {
     }
     let status = node.ops.get("/v1/admin/events/sale").await.expect(200);
     assert_eq!(status.number("last_number"), 2);
+    // A place that was given up is nobody's: the same user starts again at the end.
+    let leaving = node.public.with_bearer(first.str("ticket"));
+    leaving.delete("/v1/events/sale/queue").await.expect(204);
+    assert_eq!(join_with(&node, &user("alice")).await.expect(201).number("number"), 3);
 
     let unconfigured = single(&[]).await;
     unconfigured.create("sale", &settings).await.expect_problem(400, "invalid_request");
