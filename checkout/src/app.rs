@@ -18,7 +18,8 @@ use utoipa_axum::routes;
 use crate::catalogue::Catalogue;
 use crate::http::limit::PersonLimit;
 use crate::http::{
-    admin, admitted, describe, extend, issued_keys, owner, reservations, reserve, sectors, service,
+    admin, admitted, describe, extend, issued_keys, outbox, owner, reservations, reserve, sectors,
+    service,
 };
 use crate::readiness;
 use crate::room::endings::Endings;
@@ -162,6 +163,8 @@ pub fn ops(app: &Arc<App>, common: &Common) -> Router {
         .call("PUT /v1/admin/events/{event}", routes!(admin::put))
         .call("PATCH /v1/admin/events/{event}", routes!(admin::patch))
         .call("GET /v1/admin/events/{event}/reconcile", routes!(admin::reconcile))
+        .call("GET /v1/admin/events/{event}/outbox", routes!(outbox::show))
+        .call("POST /v1/admin/events/{event}/outbox/replay", routes!(outbox::replay))
         .with_state(app.clone());
     let listener = ops::listener(calls, common.ops_token.clone());
     layers::wrap(listener, &[], common.request_timeout())

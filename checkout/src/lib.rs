@@ -12,6 +12,7 @@
 //! | [`verified_tokens`] | admission tokens that were verified a moment ago |
 //! | [`catalogue`] | what is known of the events without asking |
 //! | [`sweeper`], [`purge`], [`reconcile`] | what happens without anybody asking |
+//! | [`outbox`] | tells the shop what happens to reservations |
 //! | [`answer`], [`error`] | what is answered; every status |
 //! | [`runtime`], [`readiness`], [`clock`] | its threads; whether it can work; its own clock |
 //!
@@ -35,6 +36,11 @@
 //! | `checkout_holds_overdue` | gauge | holds whose time has passed, after a sweep; counts to 10,000 |
 //! | `checkout_holds_stuck_total` | counter | times that a hold could not be ended: look at once |
 //! | `checkout_idempotency_keys_purged_total` | counter | answers forgotten after their retention |
+//! | `checkout_webhooks_total` | counter, `outcome` | attempts to tell the shop: `delivered`, `failed`, `dead` when it was the last one, `lost` when its claim was over before that was noted |
+//! | `checkout_webhook_duration_seconds` | histogram | from sending a webhook to the end of its answer |
+//! | `checkout_outbox_backlog` | gauge | what the shop is not told yet; of one event it counts to 100,000 |
+//! | `checkout_outbox_oldest_seconds` | gauge | for how long the oldest of it has waited |
+//! | `checkout_outbox_purged_total` | counter | rows of the outbox forgotten after their retention |
 //! | `checkout_sessions_ended_total` | counter, `outcome` | sessions that the waiting room was told are over: `ended`, `unknown` to it; and reservations of which it was not told: `given_up` without Redis, `dropped` because too many waited |
 //! | `checkout_revoked_tokens` | gauge | tokens of ended sessions that are refused |
 //! | `checkout_places_left`, `checkout_places_held` | gauge, `event` | as the waiting room was last told |
@@ -48,6 +54,7 @@ pub mod catalogue;
 pub mod clock;
 pub mod error;
 pub mod http;
+pub mod outbox;
 pub mod purge;
 pub mod readiness;
 pub mod reconcile;
@@ -97,6 +104,7 @@ pub async fn run(
     let background = shutdown.child_token();
     let _ends_background = background.clone().drop_guard();
     start_background(&app, &settings, &background);
+    outbox::start(&app.store, &settings.shop_webhook, &app.tasks, &background)?;
     tokio::join!(app.store.warm_up(), app.writers.warm_up());
 
     let limits = Limits {

@@ -2,6 +2,8 @@
 //!
 //! `value_name` is the variable's name, so that a wrong value stops the start with that name.
 
+mod shop_webhook;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,6 +15,7 @@ use shared::secret::{BearerToken, HmacKey};
 use shared::settings::Common;
 
 use crate::sale::issued_key::KeyPolicy;
+pub use shop_webhook::ShopWebhook;
 
 /// What the checkout is told.
 #[derive(Debug, Clone, Parser)]
@@ -160,6 +163,10 @@ pub struct Settings {
         value_parser = value_parser!(u32).range(60..=31_536_000)
     )]
     pub idempotency_retention_seconds: u32,
+
+    /// How the shop is told what happens to reservations.
+    #[command(flatten)]
+    pub shop_webhook: ShopWebhook,
 }
 
 /// Where Postgres is.
@@ -213,7 +220,7 @@ impl Settings {
             Duration::from_millis(self.decision_wait_ms) < self.common.request_timeout(),
             "STANCHION_DECISION_WAIT_MS must be less than STANCHION_REQUEST_TIMEOUT_SECONDS"
         );
-        Ok(())
+        self.shop_webhook.check()
     }
 
     /// Pause between two looks for holds whose time has passed.
@@ -278,5 +285,8 @@ mod tests {
         same.ops_listen.set_port(1);
         let same = same.check().expect_err("one address").to_string();
         assert!(same.contains("STANCHION_LISTEN"), "{same}");
+        let unsigned = parsed(&["--shop-webhook-url=http://localhost/"]).expect("a URL");
+        let unsigned = unsigned.check().expect_err("no secret").to_string();
+        assert!(unsigned.contains("STANCHION_SHOP_WEBHOOK_SECRETS"), "{unsigned}");
     }
 }

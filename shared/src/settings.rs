@@ -128,7 +128,10 @@ fn hide_secret(mut error: clap::Error) -> clap::Error {
         Some(ContextValue::String(argument)) => argument.as_str(),
         _ => return error,
     };
-    if ["TOKEN>", "KEY>", "DATABASE_URL>", "REDIS_URL>"].iter().any(|end| argument.ends_with(end)) {
+    if ["TOKEN>", "KEY>", "SECRETS>", "DATABASE_URL>", "REDIS_URL>"]
+        .iter()
+        .any(|end| argument.ends_with(end))
+    {
         let hidden = ContextValue::String("(not shown)".to_owned());
         error.insert(ContextKind::InvalidValue, hidden);
     }

@@ -13,5 +13,6 @@ pub mod proxy;
 mod resp;
 pub mod room;
 pub mod sale;
+pub mod shop;
 pub mod stores;
 pub mod wait;

@@ -64,6 +64,10 @@ pub(crate) fn operators<S: Clone + Send + Sync + 'static>() -> Calls<S> {
         about: "`STANCHION_OPS_TOKEN` of this service.",
         sent_as: SentAs::Bearer,
     };
-    let groups = [Group { name: "Events", about: "What is sold." }, SERVICE];
+    let groups = [
+        Group { name: "Events", about: "What is sold." },
+        Group { name: "Outbox", about: "What the shop is told by webhooks." },
+        SERVICE,
+    ];
     Calls::new("Stanchion checkout, for operators", OPERATORS, &groups, &[token]).behind(token.name)
 }

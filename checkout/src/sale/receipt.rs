@@ -135,7 +135,8 @@ pub fn wire_time(unix_seconds: u64) -> String {
     formatted(at.unwrap_or(OffsetDateTime::UNIX_EPOCH))
 }
 
-fn formatted(at: OffsetDateTime) -> String {
+/// A time, as it stands on the wire.
+pub(crate) fn formatted(at: OffsetDateTime) -> String {
     at.to_offset(time::UtcOffset::UTC)
         .format(WIRE_TIME)
         .expect("a complete date and time has all parts of the format")

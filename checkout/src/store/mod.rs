@@ -34,6 +34,7 @@ pub mod expire;
 pub mod extend;
 pub mod idempotency;
 pub mod migrate;
+pub mod outbox;
 pub mod read;
 pub mod reserve;
 pub mod sessions;

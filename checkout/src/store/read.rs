@@ -186,6 +186,17 @@ pub async fn reservation(
     Ok(collected(rows))
 }
 
+/// The reservations whose items these are, in the rows' order, each one's items together.
+pub(super) fn collected_each(rows: Vec<ReservationRow>) -> Vec<Reservation> {
+    let mut rows = rows.into_iter().peekable();
+    let mut reservations = Vec::new();
+    while let Some(id) = rows.peek().map(|row| row.reservation_id) {
+        let items = std::iter::from_fn(|| rows.next_if(|row| row.reservation_id == id)).collect();
+        reservations.extend(collected(items));
+    }
+    reservations
+}
+
 /// The reservation whose items these are; none if there is no item.
 pub(super) fn collected(rows: Vec<ReservationRow>) -> Option<Reservation> {
     let items = rows

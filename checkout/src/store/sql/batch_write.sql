@@ -1,6 +1,6 @@
--- Writes a batch, all but its stock: people's totals, answers, holds with their one item each. Fewer
--- people than given: somebody's limit would be passed. Fewer answers: somebody else has decided one
--- of the keys; who is about to do so is waited for.
+-- Writes a batch, all but its stock: people's totals, answers, holds with their one item each, and that
+-- they are held, for the outbox. Fewer people than given: somebody's limit would be passed. Fewer
+-- answers: somebody else has decided one of the keys; who is about to do so is waited for.
 --
 -- One statement, because each is a round trip during which nothing else is written. The first two are
 -- asked for by the SELECT and so run first, in this order; the others wait for nobody.
@@ -38,5 +38,9 @@ WITH totals AS (
     INSERT INTO reservation_items (event_id, reservation_id, sector_id, quantity, price)
     SELECT $1, id, $20, quantity, $16
     FROM unnest($11::uuid[], $13::integer[]) AS made (id, quantity)
+), told AS (
+    INSERT INTO reservation_events (event_id, kind, reservation_id, version, expires_at)
+    SELECT $1, 'held', id, 1, $19
+    FROM unnest($11::uuid[]) AS made (id)
 )
 SELECT (SELECT count(*) FROM totals) AS people, (SELECT count(*) FROM answers) AS answers

@@ -1,6 +1,6 @@
--- Writes a hold with its items, at the prices of this moment. One row per item, ascending; no row:
--- a sector is not the event's. $1 event, $2 reservation, $3 sub, $4 sectors, $5 their quantities,
--- $6 the admission's jti, $7 its queue number
+-- Writes a hold with its items, at the prices of this moment, and that it is held, for the outbox. One
+-- row per item, ascending; no row: a sector is not the event's. $1 event, $2 reservation, $3 sub,
+-- $4 sectors, $5 their quantities, $6 the admission's jti, $7 its queue number
 WITH priced AS (
     SELECT demand.sector_id, demand.quantity, sectors.price
     FROM unnest($4::uuid[], $5::integer[]) AS demand (sector_id, quantity)
@@ -29,6 +29,10 @@ WITH priced AS (
     FROM hold CROSS JOIN priced
     ORDER BY priced.sector_id
     RETURNING sector_id, quantity, price
+), told AS (
+    INSERT INTO reservation_events (event_id, kind, reservation_id, version, expires_at)
+    SELECT event_id, 'held', reservation_id, 1, expires_at
+    FROM hold
 )
 SELECT hold.*, items.sector_id, items.quantity, items.price
 FROM hold CROSS JOIN items
