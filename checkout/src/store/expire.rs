@@ -82,23 +82,17 @@ impl Expire {
             *by_sub.entry(hold.sub.as_str()).or_insert(0) += hold.quantity;
         }
         let (subs, quantities): (Vec<&str>, Vec<i32>) = by_sub.into_iter().unzip();
-        // An UPDATE locks in whatever order it comes to the rows, so the order is made before it.
-        sqlx::query(include_str!("sql/lock_user_totals.sql"))
-            .bind(self.event.as_str())
-            .bind(&subs)
-            .execute(&mut *connection)
-            .await?;
-        let returned = sqlx::query(include_str!("sql/return_user_totals.sql"))
+        let missing: Vec<bool> = sqlx::query_scalar(include_str!("sql/return_user_totals.sql"))
             .bind(self.event.as_str())
             .bind(&subs)
             .bind(&quantities)
-            .execute(connection)
+            .fetch_all(connection)
             .await?;
-        if returned.rows_affected() == subs.len() as u64 {
-            Ok(())
-        } else {
-            Err(StoreError::Unexpected(sqlx::Error::RowNotFound))
+        // What was inserted is rolled back.
+        if missing.contains(&true) {
+            return Err(StoreError::Unexpected(sqlx::Error::RowNotFound));
         }
+        Ok(())
     }
 
     async fn return_stock(
