@@ -38,7 +38,7 @@
 //! | `checkout_idempotency_keys_purged_total` | counter | answers forgotten after their retention |
 //! | `checkout_webhooks_total` | counter, `outcome` | attempts to tell the shop: `delivered`, `failed`, `dead` when it was the last one, `lost` when its claim was over before that was noted |
 //! | `checkout_webhook_duration_seconds` | histogram | from sending a webhook to the end of its answer |
-//! | `checkout_outbox_backlog` | gauge | what the shop is not told yet; of one event it counts to 100,000 |
+//! | `checkout_outbox_backlog` | gauge | what the shop is not told yet; of one event it counts to 10,000 |
 //! | `checkout_outbox_oldest_seconds` | gauge | for how long the oldest of it has waited |
 //! | `checkout_outbox_purged_total` | counter | rows of the outbox forgotten after their retention |
 //! | `checkout_sessions_ended_total` | counter, `outcome` | sessions that the waiting room was told are over: `ended`, `unknown` to it; and reservations of which it was not told: `given_up` without Redis, `dropped` because too many waited |
@@ -131,21 +131,29 @@ pub async fn migrate(database_url: &SecretString) -> anyhow::Result<()> {
     store::migrate::migrate(database_url).await
 }
 
-/// Compares counters and rows, of one event or of all.
+/// Compares counters, rows and outbox, of one event or of all; with `repair` sets right what can be,
+/// before it compares.
 pub async fn reconcile(
     database_url: &SecretString,
     event: Option<EventId>,
+    repair: bool,
 ) -> anyhow::Result<Vec<reconcile::Report>> {
     let store = Store::for_report(database_url, REPORT_STATEMENT_TIMEOUT)
         .context("STANCHION_DATABASE_URL must be a postgres:// URL")?;
-    let mut connection = store.connection().await?;
+    let store = Arc::new(store);
     let events = match event {
         Some(event) => vec![event],
-        None => read::event_ids(&mut connection).await?,
+        None => read::event_ids(&mut *store.connection().await?).await?,
     };
     let mut reports = Vec::with_capacity(events.len());
     for event in events {
-        reports.push(reconcile::reconcile(&mut connection, event).await?);
+        let repaired = match repair {
+            true => Some(reconcile::repair::repair(&store, event.clone()).await?),
+            false => None,
+        };
+        let mut report = reconcile::reconcile(&mut *store.connection().await?, event).await?;
+        report.repair = repaired;
+        reports.push(report);
     }
     Ok(reports)
 }

@@ -27,7 +27,7 @@ enum Command {
     Serve(Box<Settings>),
     /// Apply the migrations that are missing.
     Migrate(DatabaseUrl),
-    /// Compare counters and rows; fails when they differ.
+    /// Compare counters, rows and outbox; fails when they differ.
     Reconcile(Reconcile),
 }
 
@@ -38,6 +38,11 @@ struct Reconcile {
     /// The event; without it, all of them.
     #[arg(long)]
     event: Option<EventId>,
+    /// Set counters right from the rows, and add to the outbox what is not in it, before comparing. The
+    /// event's sale waits while its rows are counted. What cannot be set right without selling a place
+    /// twice is left and said.
+    #[arg(long)]
+    repair: bool,
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -70,7 +75,8 @@ async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
 
 #[expect(clippy::print_stdout, reason = "the report is what the command is for")]
 async fn reconcile(arguments: Reconcile) -> anyhow::Result<ExitCode> {
-    let reports = checkout::reconcile(&arguments.database.database_url, arguments.event).await?;
+    let Reconcile { database, event, repair } = arguments;
+    let reports = checkout::reconcile(&database.database_url, event, repair).await?;
     println!("{}", serde_json::to_string_pretty(&reports)?);
     let consistent = reports.iter().all(|report| report.consistent);
     Ok(if consistent { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -34,6 +34,7 @@ mod sale_owner;
 mod sale_pending;
 mod sale_purge;
 mod sale_races;
+mod sale_reconcile;
 mod sale_schema;
 mod sale_states;
 mod sale_stock;

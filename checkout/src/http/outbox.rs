@@ -13,8 +13,8 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::outbox::message::MessageId;
 use crate::sale::receipt::formatted;
-use crate::store::outbox::{self, DeadLetter};
-use crate::store::read;
+use crate::store::dead_letters::{self, DeadLetter};
+use crate::store::{outbox, read};
 
 /// Dead letters that are listed.
 const LISTED_MAX: i64 = 1_000;
@@ -27,7 +27,7 @@ problems!(OutboxProblems: NotFound);
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Outbox)]
 struct OutboxAnswer {
-    /// Messages to be delivered; counts to 100,000.
+    /// Messages to be delivered; counts to 10,000.
     pending: i64,
     /// For how long the oldest of them has waited, in seconds.
     oldest_pending_seconds: f64,
@@ -93,7 +93,7 @@ pub async fn show(
     let mut connection = app.store.connection().await?;
     read::event(&mut connection, &event).await?.ok_or_else(Problem::not_found)?;
     let backlog = outbox::backlog(&mut connection, Some(&event)).await?;
-    let (letters, dead) = outbox::dead_letters(&mut connection, &event, LISTED_MAX).await?;
+    let (letters, dead) = dead_letters::dead_letters(&mut connection, &event, LISTED_MAX).await?;
     Ok(axum::Json(OutboxAnswer {
         pending: backlog.pending,
         oldest_pending_seconds: backlog.oldest_seconds,
@@ -129,7 +129,7 @@ pub async fn replay(
     read::event(&mut connection, &event).await?.ok_or_else(Problem::not_found)?;
     let mut replayed = 0;
     loop {
-        let batch = outbox::replay(&mut connection, &event, message, REPLAY_BATCH).await?;
+        let batch = dead_letters::replay(&mut connection, &event, message, REPLAY_BATCH).await?;
         replayed += batch;
         if batch < u64::from(REPLAY_BATCH) {
             break;

@@ -30,6 +30,9 @@ const STATEMENT_TIMEOUT: Duration = Duration::from_secs(2);
 /// An answer that has not come by then, from a server that ends its statements earlier, is not to
 /// be waited for: the server or the way to it is gone, and says nothing of it.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
+/// The server ends a transaction's statement after less than this. When it has not, it cannot be heard
+/// any more, and the connection is given up.
+const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(4);
 /// How long a connection that comes back to the pool may take to show that it is alive.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 /// A lock is held for as long as one transaction.
@@ -41,6 +44,8 @@ const IDLE_IN_TRANSACTION_TIMEOUT: Duration = Duration::from_secs(3);
 pub struct Store {
     pool: PgPool,
     writers: Semaphore,
+    /// How long a transaction may take.
+    pub(super) transaction_timeout: Duration,
     outage: Pause,
     /// Connections given out so far.
     given: AtomicU64,
@@ -53,6 +58,7 @@ impl Store {
         Ok(Self {
             pool: pool(options(url)?, connections, STATEMENT_TIMEOUT),
             writers: Semaphore::new(writers as usize),
+            transaction_timeout: TRANSACTION_TIMEOUT,
             outage: Pause::default(),
             given: AtomicU64::new(0),
         })
@@ -65,6 +71,7 @@ impl Store {
         Ok(Self {
             pool: pool.connect_lazy_with(bounded(options(url)?, STATEMENT_TIMEOUT)),
             writers: Semaphore::new(connections as usize),
+            transaction_timeout: TRANSACTION_TIMEOUT,
             outage: Pause::default(),
             given: AtomicU64::new(0),
         })
@@ -78,6 +85,7 @@ impl Store {
         Ok(Self {
             pool: pool(options(url)?, 1, statement_timeout),
             writers: Semaphore::new(1),
+            transaction_timeout: statement_timeout,
             outage: Pause::default(),
             given: AtomicU64::new(0),
         })

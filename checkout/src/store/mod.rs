@@ -16,7 +16,9 @@
 //! share-lock `sectors` before its key is recorded cannot close a circle, because whoever locks
 //! `sectors` for themselves never asks for a key. A batch (`batch`) takes 2, 3 and 4 in one statement
 //! (`batch_write.sql`), whose parts run in this order, each ascending. Operators' changes take the event's row first, which keeps them
-//! apart from one another; the sale only reads that row.
+//! apart from one another; the sale only reads that row. Rows of `reservation_events` are new ones to
+//! whoever changes a reservation and wait for nobody; whoever tells, forgets or replays them (`outbox`)
+//! has no other lock.
 //!
 //! # What holds where
 //!
@@ -29,6 +31,7 @@ pub mod admin;
 pub mod batch;
 mod columns;
 mod connect;
+pub mod dead_letters;
 mod error;
 pub mod expire;
 pub mod extend;

@@ -16,7 +16,7 @@ use crate::outbox::message::{Happened, MessageId};
 use crate::sale::receipt::Reservation;
 
 /// Rows of one event that are counted as its backlog; more are that many.
-const BACKLOG_COUNT_MAX: i64 = 100_000;
+const BACKLOG_COUNT_MAX: i64 = 10_000;
 /// Rows at either end of the backlog among which the oldest is looked for.
 const OLDEST_AMONG: i64 = 1_000;
 
@@ -57,29 +57,10 @@ pub enum Settled {
 /// What waits to be told.
 #[derive(Debug, Clone, Copy, sqlx::FromRow)]
 pub struct Backlog {
-    /// How much; of one event it is counted up to 100,000.
+    /// How much; of one event it is counted up to 10,000.
     pub pending: i64,
     /// For how long the oldest of it has waited.
     pub oldest_seconds: f64,
-}
-
-/// What was given up.
-#[derive(Debug, Clone, sqlx::FromRow)]
-pub struct DeadLetter {
-    /// The reservation.
-    pub reservation_id: Uuid,
-    /// What happened to it first is 1.
-    pub version: i32,
-    /// What happened.
-    pub kind: String,
-    /// When.
-    pub happened_at: OffsetDateTime,
-    /// Attempts.
-    pub attempts: i32,
-    /// When it was given up.
-    pub dead_at: OffsetDateTime,
-    /// Why the last attempt failed.
-    pub last_error: Option<String>,
 }
 
 #[derive(sqlx::FromRow)]
@@ -246,41 +227,4 @@ async fn purge_by(
         .fetch_one(connection)
         .await?;
     Ok(purged.cast_unsigned())
-}
-
-/// What was given up, the newest first, and how much there is in all.
-pub async fn dead_letters(
-    connection: &mut PgConnection,
-    event: &EventId,
-    limit: i64,
-) -> Result<(Vec<DeadLetter>, i64), StoreError> {
-    let letters = sqlx::query_as(include_str!("sql/outbox_dead.sql"))
-        .bind(event.as_str())
-        .bind(limit)
-        .fetch_all(&mut *connection)
-        .await?;
-    let count = sqlx::query_scalar(include_str!("sql/outbox_count_dead.sql"))
-        .bind(event.as_str())
-        .fetch_one(connection)
-        .await?;
-    Ok((letters, count))
-}
-
-/// Has what was given up tried again: one message, or about so many. Returns how many.
-pub async fn replay(
-    connection: &mut PgConnection,
-    event: &EventId,
-    message: Option<MessageId>,
-    limit: u32,
-) -> Result<u64, StoreError> {
-    let query = match message {
-        Some(message) => sqlx::query(include_str!("sql/outbox_replay_one.sql"))
-            .bind(event.as_str())
-            .bind(message.reservation)
-            .bind(message.version),
-        None => sqlx::query(include_str!("sql/outbox_replay.sql"))
-            .bind(event.as_str())
-            .bind(i64::from(limit)),
-    };
-    Ok(query.execute(connection).await?.rows_affected())
 }

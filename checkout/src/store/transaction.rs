@@ -12,9 +12,6 @@ use crate::tasks::Owned;
 const ATTEMPTS_MAX: u32 = 4;
 /// Upper bound of the random pause before the next attempt, times the attempt's number.
 const RETRY_PAUSE_MS_MAX: u64 = 20;
-/// The server ends a statement after less than this (see `store/connect.rs`). When it has not, it
-/// cannot be heard any more, and the connection is given up.
-const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// What one transaction does. It may be run again from its beginning.
 pub trait Work: Send + Sync + 'static {
@@ -47,7 +44,8 @@ pub async fn run<W: Work>(_: &Owned, store: &Store, work: &W) -> Result<W::Outpu
 async fn attempt_once<W: Work>(store: &Store, work: &W) -> Result<W::Output, StoreError> {
     let _permit = store.writer().await?;
     let mut connection = store.connection().await?;
-    let work = tokio::time::timeout(TRANSACTION_TIMEOUT, in_transaction(&mut connection, work));
+    let work = in_transaction(&mut connection, work);
+    let work = tokio::time::timeout(store.transaction_timeout, work);
     let result = measured("checkout_transaction_duration_seconds", work).await;
     let result = result.unwrap_or_else(|_| {
         tracing::error!("Postgres did not answer within a transaction's time, giving it up");

@@ -1,5 +1,8 @@
 -- Locks people's totals in ascending order. $1 event, $2 subs
-SELECT FROM user_totals
-WHERE event_id = $1 AND sub = ANY ($2::text[])
-ORDER BY sub
-FOR NO KEY UPDATE
+--
+-- LATERAL for the reason in batch_terms.sql.
+SELECT
+FROM (SELECT sub FROM unnest($2::text[]) AS asked (sub) ORDER BY sub) AS asked
+CROSS JOIN LATERAL (
+    SELECT FROM user_totals WHERE event_id = $1 AND sub = asked.sub FOR NO KEY UPDATE
+) AS locked

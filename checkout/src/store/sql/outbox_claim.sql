@@ -3,7 +3,7 @@
 -- be tried again. $1 event, $2 reservation, $3 version, $4 its due_at as it was seen, $5 lease in
 -- seconds
 --
--- One row, by its whole key, and `coalesce` where the index of what is due would do: of a new event
+-- One row, by its whole key, and with `coalesce` where the index of what is due would do: of a new event
 -- Postgres believes that it has one row until the statistics catch up, and would go through all that
 -- is due.
 UPDATE reservation_events AS mine
@@ -19,7 +19,8 @@ SET due_at = coalesce(
     ),
     now() + make_interval(secs => $5)
 )
-WHERE event_id = $1 AND reservation_id = $2 AND version = $3 AND due_at = $4
+WHERE event_id = $1 AND reservation_id = $2 AND version = $3
+    AND coalesce(due_at, '-infinity') = $4
 RETURNING
     reservation_id, version, kind, happened_at, expires_at, due_at, attempts,
     NOT EXISTS (

@@ -2,6 +2,8 @@
 -- same reservation is due now, if it has been put off. $1 event, $2 reservation, $3 version, $4 the
 -- claim's due_at, $5 `delivered`, `failed` or `dead`, $6 when it has failed: seconds until the next
 -- attempt, $7 why it has failed
+--
+-- `coalesce` for the reason in outbox_claim.sql.
 WITH settled AS (
     UPDATE reservation_events
     SET attempts = attempts + 1,
@@ -9,7 +11,8 @@ WITH settled AS (
         delivered_at = CASE $5 WHEN 'delivered' THEN now() END,
         dead_at = CASE $5 WHEN 'dead' THEN now() END,
         last_error = $7
-    WHERE event_id = $1 AND reservation_id = $2 AND version = $3 AND due_at = $4
+    WHERE event_id = $1 AND reservation_id = $2 AND version = $3
+        AND coalesce(due_at, '-infinity') = $4
     RETURNING version
 ), next AS (
     UPDATE reservation_events
