@@ -2,9 +2,12 @@
 
 use serde_json::{Value, json};
 use tests::client::Answer;
+use tests::document::Document;
 use tests::sale::{CheckoutNode, single};
 use tests::shop::{Attempt, Reply, Shop};
 use tests::wait;
+
+const REPLAY: &str = "POST /v1/admin/events/{event}/outbox/replay";
 
 async fn dead(node: &CheckoutNode) -> Value {
     node.ops.get("/v1/admin/events/sale/outbox").await.expect(200).json()
@@ -49,6 +52,9 @@ async fn what_is_given_up_stands_in_nobodys_way_and_can_be_replayed() {
             .collect();
         assert_eq!(attempts, [1, 1, 1, 2]);
     }
+    let document = Document::of(&node.ops).await;
+    let answer = node.ops.get("/v1/admin/events/sale/outbox").await.expect(200);
+    document.describes("GET /v1/admin/events/{event}/outbox", &answer);
     let letter = &shown["dead_letters"][0];
     assert_eq!((&letter["type"], &letter["attempts"]), (&json!("reservation.held"), &json!(3)));
     assert_eq!(letter["last_error"], "status 400");
@@ -56,11 +62,14 @@ async fn what_is_given_up_stands_in_nobodys_way_and_can_be_replayed() {
     shop.from_now_on(|_| Reply::Status(200));
     let one = replay(&node, &json!({"id": letter["id"]})).await.expect(200);
     assert_eq!(one.json(), json!({"replayed": 1}));
+    document.describes(REPLAY, &one);
     let taken = shop.until_taken(4).await;
     assert_eq!(json!(taken[3].id()), letter["id"]);
     until_dead(&node, 2).await;
     // It was delivered: there is nothing to replay any more.
-    replay(&node, &json!({"id": letter["id"]})).await.expect_problem(404, "not_found");
+    let again = replay(&node, &json!({"id": letter["id"]})).await;
+    document.describes(REPLAY, &again);
+    again.expect_problem(404, "not_found");
 
     let path = "/v1/admin/events/sale/outbox/replay";
     assert_eq!(node.ops.post(path).await.expect(200).json(), json!({"replayed": 2}));

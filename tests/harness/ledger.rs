@@ -9,7 +9,8 @@ use uuid::Uuid;
 use crate::wait;
 
 /// Tables that a request may write to.
-const WRITTEN: [&str; 4] = ["reservations", "reservation_items", "user_totals", "idempotency_keys"];
+const WRITTEN: [&str; 5] =
+    ["reservations", "reservation_items", "reservation_events", "user_totals", "idempotency_keys"];
 /// What the service calls itself in its connections.
 pub(crate) const SERVICE: &str = "stanchion-checkout";
 
