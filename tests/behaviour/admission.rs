@@ -7,10 +7,14 @@ use std::time::Duration;
 use futures::future::join_all;
 use serde_json::json;
 use shared::admission::{AdmissionClaims, JwksSource, Verifier};
+use shared::ids::EventId;
+use shared::redis::Redis;
 use tests::client::Answer;
 use tests::keys::ISSUER;
 use tests::room::{RoomNode, single};
 use tests::{stores, wait};
+use waiting_room::queue::Control;
+use waiting_room::store::{Store, Tick};
 
 async fn verified(node: &RoomNode, token: &str) -> AdmissionClaims {
     let url = format!("{}/.well-known/jwks.json", node.public.base()).parse().expect("a URL");
@@ -312,6 +316,27 @@ async fn at_the_gate_people_are_let_through_in_the_order_in_which_they_came() {
     let before = |at: usize| through[..at].iter().filter(|&&earlier| earlier > through[at]).count();
     let overtaken: usize = (0..through.len()).map(before).sum();
     assert!(overtaken <= 6, "{overtaken} of 66 pairs in the wrong order: {through:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_nodes_that_have_seen_the_same_call_nobody_twice() {
+    let redis = stores::redis_url().await;
+    let node = RoomNode::start(&redis, &[]).await;
+    node.create("sale", &json!({})).await.expect(201);
+    node.ops.post("/v1/admin/events/sale/pause").await.expect(200);
+    for _ in 0..20 {
+        node.join("sale").await;
+    }
+    // No node ticks but the two of this test.
+    node.abort();
+    let store = Store::new(Redis::connect(&redis).await.expect("Redis"));
+    let event: EventId = "sale".parse().expect("a slug");
+    store.control(&event, Control::Open).await.expect("opened");
+    let tick = Tick { people: 5, ..Tick::default() };
+    for _ in 0..2 {
+        let seen = store.tick(&event, tick).await.expect("an answer").expect("a room");
+        assert_eq!((seen.serving, seen.called_total), (5, 5));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

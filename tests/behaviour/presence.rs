@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures::future::join_all;
+use reqwest::Method;
 use serde_json::json;
 use tests::room::{Person, RoomNode, single};
 use tests::{stores, wait};
@@ -72,6 +73,26 @@ async fn absent_people_are_passed_over_and_called_at_once_when_they_come_back() 
     let back = late.rejoin().await.expect(200);
     assert_eq!((back.str("status").as_str(), back.number("number")), ("ready", late.number));
     late.claim().await.expect(201);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_polls_and_who_follows_a_stream_is_there_without_a_heartbeat() {
+    let redis = stores::redis_url().await;
+    let node = RoomNode::start(&redis, &[]).await;
+    node.create("sale", &json!({})).await.expect(201);
+    // Closed, the next poll is told to be later than people are noted: so each one counts.
+    let people = join_all((0..3).map(|_| node.join("sale"))).await;
+    node.ops.post("/v1/admin/events/sale/close").await.expect(200);
+    grace_passes(&redis, &node).await;
+    wait::until("the closed room to be seen", async || {
+        (people[0].status().await == "closed").then_some(())
+    })
+    .await;
+    heartbeats_written(&redis, 1).await;
+    let stream = people[1].client.request(Method::GET, "/v1/events/sale/queue/stream");
+    let stream = stream.send().await.expect("an answer");
+    assert_eq!(stream.status(), 200);
+    heartbeats_written(&redis, 2).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

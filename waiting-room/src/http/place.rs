@@ -44,6 +44,7 @@ pub(crate) async fn place(
     if let Err(left_ms) = visitor.room.polls.admit(visitor.person.number, body.poll_after_ms) {
         return Err(too_early(left_ms).into());
     }
+    app.presence.note_poll(&visitor.event, visitor.person, body.poll_after_ms);
     let changed = body.users_ahead != visitor.ticket.ahead.unwrap_or(u64::MAX);
     let mut answer = personal(Json(&body));
     if changed && visitor.has_cookie {

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -16,6 +16,7 @@ use super::answer::{PlaceBody, personal, place_of};
 use super::visitor::Visitor;
 use crate::app::App;
 use crate::error::Error;
+use crate::presence::NOTE_EVERY;
 
 /// Near the front is whoever has at most this many people before him: further behind, polling costs
 /// less than an open connection.
@@ -29,6 +30,8 @@ struct Follower {
     visitor: Visitor,
     changes: watch::Receiver<u64>,
     told: Option<String>,
+    /// When he was last noted as being there.
+    noted: Instant,
 }
 
 problems!(StreamProblems: NotFound, NotReady, Missed);
@@ -64,10 +67,11 @@ pub(crate) async fn stream(
     if place_of(&app, &visitor).await?.is_none() {
         return Err(super::place::turn_is_over().into());
     }
+    app.presence.note(&visitor.event, visitor.person);
     let mut changes = visitor.room.changes.subscribe();
     changes.mark_changed();
     let shutdown = app.shutdown.clone();
-    let places = places(Follower { app, visitor, changes, told: None });
+    let places = places(Follower { app, visitor, changes, told: None, noted: Instant::now() });
     let sse = Sse::new(places.take_until(shutdown.cancelled_owned()))
         .keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
     Ok(personal(sse).into_response())
@@ -76,9 +80,16 @@ pub(crate) async fn stream(
 fn places(follower: Follower) -> impl Stream<Item = Result<Event, Infallible>> {
     stream::unfold(follower, |mut follower| async move {
         loop {
-            follower.changes.changed().await.ok()?;
-            follower.changes.borrow_and_update();
             let event = follower.visitor.event.clone();
+            if follower.noted.elapsed() >= NOTE_EVERY {
+                follower.app.presence.note(&event, follower.visitor.person);
+                follower.noted = Instant::now();
+            }
+            match tokio::time::timeout(NOTE_EVERY, follower.changes.changed()).await {
+                Ok(changed) => changed.ok()?,
+                Err(_) => continue,
+            }
+            follower.changes.borrow_and_update();
             let room = follower.app.rooms.get(&event)?;
             follower.visitor = Visitor::new(event, room, follower.visitor.ticket);
             match place_of(&follower.app, &follower.visitor).await {
