@@ -45,8 +45,8 @@
 //! | `checkout_revoked_tokens` | gauge | tokens of ended sessions that are refused |
 //! | `checkout_places_left`, `checkout_places_held` | gauge, `event` | as the waiting room was last told |
 //! | `checkout_queue_delay_seconds` | gauge, `event` | the longest wait for a sector's turn in the last moments |
-//! | `checkout_database_connections` | gauge | connections to Postgres |
-//! | `checkout_database_connections_idle` | gauge | those of them that nobody uses |
+//! | `checkout_database_connections` | gauge, `pool` | connections to Postgres, of the `requests` and of the `writers` |
+//! | `checkout_database_connections_idle` | gauge, `pool` | those of them that nobody uses |
 
 pub mod answer;
 pub mod app;
@@ -84,6 +84,8 @@ use crate::store::{Store, read};
 
 /// How long one statement of a report may take.
 const REPORT_STATEMENT_TIMEOUT: Duration = Duration::from_secs(600);
+/// How often the use of the connections is measured.
+const MEASURE_INTERVAL: Duration = Duration::from_secs(1);
 /// How long the last words to the waiting room and closing the connections may take.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -182,5 +184,14 @@ fn start_background(app: &Arc<App>, settings: &Settings, shutdown: &Cancellation
         app.tasks.background(|_| limit.forget_idle(shutdown.clone()));
     }
 
+    let (connections, token) = (app.clone(), shutdown.clone());
+    app.tasks.background(|_| async move {
+        let measure = async || {
+            connections.store.measure("requests");
+            connections.writers.measure();
+            tokio::time::sleep(MEASURE_INTERVAL).await;
+        };
+        while token.run_until_cancelled(measure()).await.is_some() {}
+    });
     app.tasks.background(|_| telemetry::keep_metrics(shutdown.clone()));
 }

@@ -41,7 +41,6 @@ impl Sweeper {
             if let Err(error) = self.sweep(&owned, &shutdown).await {
                 tracing::warn!(error = %error, "holds not swept, to be tried again");
             }
-            self.store.measure();
             tokio::select! {
                 () = shutdown.cancelled() => {}
                 () = tokio::time::sleep(interval) => {}

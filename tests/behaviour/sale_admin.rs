@@ -1,8 +1,10 @@
 //! The checkout's ops listener.
 
+use futures::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
-use tests::client::{Client, send};
+use tests::client::{Answer, Client, send};
+use tests::gate::Gate;
 use tests::ledger::Stock;
 use tests::sale::{new_key, single};
 
@@ -105,6 +107,52 @@ async fn a_capacity_changed_in_the_rush_is_sold_exactly() {
     let held = i32::try_from(sold).expect("few");
     assert_eq!(node.ledger.stock(&sector).await, Stock::of(80, 80 - held, held, 0));
     node.assert_consistent("sale").await;
+}
+
+/// Four of five places are wanted, and there are to be three: whoever comes to the stock first, wins.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_capacity_lowered_at_the_moment_of_an_order_is_kept_to() {
+    let node = single(&[]).await;
+    for order_is_first in [true, false] {
+        let event = if order_is_first { "order" } else { "operator" };
+        let sector = node.on_sale(event, 5).await;
+        let buyer = node.buyer(event, "ada");
+        let path = format!("/v1/admin/events/{event}");
+        let three = json!({"sectors": [{"sector_id": sector, "capacity": 3}]});
+        let ops = node.ops.clone();
+        let mut calls: [std::pin::Pin<Box<dyn Future<Output = Answer> + Send>>; 2] = [
+            Box::pin({
+                let sector = sector.clone();
+                async move { buyer.reserve(&sector, 4, "key").await }
+            }),
+            Box::pin(async move { ops.patch(&path, &three).await }),
+        ];
+        if !order_is_first {
+            calls.reverse();
+        }
+        let gate = Gate::shut(&node.ledger, &sector).await;
+        let mut answers = Vec::new();
+        for (call, waiting) in calls.into_iter().zip(1..) {
+            answers.push(tokio::spawn(call));
+            gate.until_waiting(waiting).await;
+        }
+        gate.open().await;
+        if !order_is_first {
+            answers.reverse();
+        }
+        let mut answers = join_all(answers).await.into_iter().map(|answer| answer.expect("one"));
+        let (order, lower) = (answers.next().expect("two"), answers.next().expect("two"));
+        if order_is_first {
+            order.expect(201);
+            lower.expect_problem(422, "invalid_quantity");
+            assert_eq!(node.ledger.stock(&sector).await, Stock::of(5, 1, 4, 0));
+        } else {
+            lower.expect(200);
+            order.expect_problem(409, "sold_out");
+            assert_eq!(node.ledger.stock(&sector).await, Stock::of(3, 3, 0, 0));
+        }
+        node.assert_consistent(event).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,6 +2,7 @@
 
 use futures::future::join_all;
 use serde_json::json;
+use tests::gate::Gate;
 use tests::ledger::Stock;
 use tests::sale::{CheckoutNode, new_key, pair, single};
 
@@ -74,6 +75,38 @@ async fn crossing(nodes: &[&CheckoutNode]) {
         assert_eq!(nodes[0].ledger.stock(sector).await, Stock::of(30, 10, 0, 20));
     }
     nodes[0].assert_consistent("sale").await;
+}
+
+/// Each is stopped after it has the first of its sectors: in one order, only one of them has any.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_baskets_in_reversed_order_take_their_sectors_in_the_same() {
+    let (one, two) = pair(&["--sector-lease", "off"]).await;
+    let sectors = one.on_sale_with("sale", &json!({}), &[2, 2]).await;
+    let (a, b) = (sectors[0].as_str(), sectors[1].as_str());
+    let (ada, bob) = (one.buyer("sale", "ada"), two.buyer("sale", "bob"));
+    let gate = Gate::trigger(&one.ledger, "AFTER UPDATE ON sector_stock").await;
+    let open = async {
+        gate.until_waiting(2).await;
+        let with_one: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM pg_stat_activity
+             WHERE datname = current_database() AND wait_event = 'advisory'",
+        )
+        .fetch_one(one.ledger.pool())
+        .await
+        .expect("the activity is read");
+        gate.open().await;
+        with_one
+    };
+    let (ab, ba) = ([(a, 1), (b, 1)], [(b, 1), (a, 1)]);
+    let orders = (ada.reserve_items(&ab, "key"), bob.reserve_items(&ba, "key"));
+    let (ada, bob, with_one) = tokio::join!(orders.0, orders.1, open);
+    assert_eq!(with_one, 1, "each has a sector that the other one wants: a deadlock");
+    ada.expect(201);
+    bob.expect(201);
+    for sector in [a, b] {
+        assert_eq!(one.ledger.stock(sector).await, Stock::of(2, 0, 2, 0));
+    }
+    one.assert_consistent("sale").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

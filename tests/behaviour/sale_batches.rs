@@ -97,6 +97,40 @@ async fn a_batch_whose_assumptions_were_overtaken_is_decided_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn two_holders_of_a_lease_in_mid_batch_do_not_both_sell_the_last_place() {
+    let (database, redis) = (stores::database_url().await, stores::redis_url().await);
+    let (one, two) = tokio::join!(
+        CheckoutNode::start(&database, &redis, &[]),
+        CheckoutNode::start(&database, &redis, &[]),
+    );
+    let sector = one.on_sale("sale", 1).await;
+    let lease = format!("checkout:{{sale}}:lease:{sector}");
+    let holder = async || stores::redis_command(&redis, &["GET", &lease]).await;
+    let gate = Gate::shut(&one.ledger, &sector).await;
+    let ada = one.buyer("sale", "ada");
+    let ada = tokio::spawn({
+        let sector = sector.clone();
+        async move { ada.reserve_one(&sector).await }
+    });
+    gate.until_waiting(1).await;
+    let first = holder().await;
+    stores::redis_command(&redis, &["DEL", &lease]).await;
+    let bob = two.buyer("sale", "bob");
+    let open = async {
+        gate.until_waiting(2).await;
+        let second = holder().await;
+        gate.open().await;
+        second
+    };
+    let (bob, second) = tokio::join!(bob.reserve_one(&sector), open);
+    assert!(!first.is_empty() && !second.is_empty() && first != second, "{first} {second}");
+    let answers = [ada.await.expect("no panic"), bob];
+    assert_eq!((count(&answers, 201), count(&answers, 409)), (1, 1), "{answers:?}");
+    assert_eq!(one.ledger.stock(&sector).await, Stock::of(1, 0, 1, 0));
+    one.assert_consistent("sale").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn leases_that_are_lost_or_held_twice_sell_no_place_twice() {
     let redis = stores::redis_url().await;
     let database = stores::database_url().await;

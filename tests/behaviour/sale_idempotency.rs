@@ -3,6 +3,7 @@
 use futures::future::join_all;
 use serde_json::json;
 use tests::client::Answer;
+use tests::gate::Gate;
 use tests::ledger::Stock;
 use tests::sale::{Buyer, all_at_once, count, new_key, pair, single};
 
@@ -63,6 +64,28 @@ async fn fifty_at_once_with_one_key_at_two_instances_are_one_reservation() {
         assert_eq!(one.ledger.stock(&sector).await, Stock::of(10, 8, 2, 0));
         one.assert_consistent("sale").await;
     }
+}
+
+/// Both have seen that the key is not decided, and stand at the first of their writes.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_instances_that_are_both_about_to_decide_a_key_give_it_one_outcome() {
+    let (one, two) = pair(&["--sector-lease", "off"]).await;
+    let sector = one.on_sale("sale", 10).await;
+    let ada = one.buyer("sale", "ada");
+    ada.hold(&sector).await;
+    let elsewhere = ada.at(&two);
+    let her_total = "SELECT FROM user_totals WHERE sub = 'ada' FOR UPDATE";
+    let gate = Gate::at(&one.ledger, her_total).await;
+    let open = async {
+        gate.until_waiting(2).await;
+        gate.open().await;
+    };
+    let orders = (ada.reserve(&sector, 1, "key"), elsewhere.reserve(&sector, 1, "key"));
+    let (here, there, ()) = tokio::join!(orders.0, orders.1, open);
+    assert_one_outcome(&[here, there]);
+    assert_eq!(one.ledger.rows("reservations").await, 2);
+    assert_eq!(one.ledger.stock(&sector).await, Stock::of(10, 8, 2, 0));
+    one.assert_consistent("sale").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

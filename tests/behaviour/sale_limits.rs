@@ -2,6 +2,7 @@
 
 use futures::future::join_all;
 use serde_json::json;
+use tests::gate::Gate;
 use tests::ledger::Stock;
 use tests::sale::{Buyer, CheckoutNode, all_at_once, count, pair, single};
 use tests::wait;
@@ -34,6 +35,28 @@ async fn neither_other_sectors_nor_other_instances_pass_the_limit() {
     let ada = one.buyer("sale", "ada");
     let elsewhere = ada.at(&two);
     many_small_orders(&one, &sectors, &[ada, elsewhere]).await;
+}
+
+/// Both have seen that one more is allowed.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_orders_that_are_both_about_to_reach_the_limit_do_not_pass_it() {
+    let (one, two) = pair(&["--sector-lease", "off"]).await;
+    let sectors = one.on_sale_with("sale", &json!({}), &[10, 10]).await;
+    let ada = one.buyer("sale", "ada");
+    ada.reserve(&sectors[0], 3, "three").await.expect(201);
+    let elsewhere = ada.at(&two);
+    let her_total = "SELECT FROM user_totals WHERE sub = 'ada' FOR UPDATE";
+    let gate = Gate::at(&one.ledger, her_total).await;
+    let open = async {
+        gate.until_waiting(2).await;
+        gate.open().await;
+    };
+    let orders = (ada.reserve_one(&sectors[0]), elsewhere.reserve_one(&sectors[1]));
+    let (here, there, ()) = tokio::join!(orders.0, orders.1, open);
+    let (had, refused) = if here.status == 201 { (here, there) } else { (there, here) };
+    had.expect(201);
+    refused.expect_problem(409, "purchase_limit");
+    one.assert_consistent("sale").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use checkout::store::idempotency::purge;
 use futures::future::join_all;
 use serde_json::json;
+use tests::gate::Gate;
 use tests::ledger::Ledger;
 use tests::sale::{new_key, pair};
 
@@ -49,6 +50,43 @@ async fn a_purge_that_meets_a_retry_leaves_one_outcome() {
     assert!(replayed + anew == 40);
     let rows = one.ledger.rows("reservations").await;
     assert_eq!(rows, 40 + i64::try_from(anew).expect("few"));
+    one.assert_consistent("sale").await;
+}
+
+/// First the purge is stopped between its write and its commit, then two retries that have seen nothing
+/// on record any more.
+#[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::disallowed_methods, reason = "nobody drops this future in its transaction")]
+async fn a_retry_gets_the_old_outcome_until_the_purge_commits_and_one_new_one_after_that() {
+    let (one, two) = pair(&["--sector-lease", "off"]).await;
+    let sector = one.on_sale("sale", 10).await;
+    let ada = one.buyer("sale", "ada");
+    let elsewhere = ada.at(&two);
+    let first = ada.reserve(&sector, 1, "key").await.expect(201);
+    age_all(&one.ledger).await;
+    let mut purging = one.ledger.pool().begin().await.expect("a transaction");
+    let event = "sale".parse().expect("an event");
+    let purged = purge(&mut purging, &event, RETENTION_SECONDS, 500).await.expect("a purge");
+    assert_eq!(purged, 1);
+    for buyer in [&ada, &elsewhere] {
+        assert_eq!(buyer.reserve(&sector, 1, "key").await.expect(200).text, first.text);
+    }
+    purging.commit().await.expect("a commit");
+
+    let her_total = "SELECT FROM user_totals WHERE sub = 'ada' FOR UPDATE";
+    let gate = Gate::at(&one.ledger, her_total).await;
+    let open = async {
+        gate.until_waiting(2).await;
+        gate.open().await;
+    };
+    let retries = (ada.reserve(&sector, 1, "key"), elsewhere.reserve(&sector, 1, "key"));
+    let (here, there, ()) = tokio::join!(retries.0, retries.1, open);
+    assert_eq!(here.text, there.text, "one key has two outcomes");
+    assert_ne!(here.text, first.text);
+    let mut statuses = [here.status, there.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 201]);
+    assert_eq!(one.ledger.rows("reservations").await, 2);
     one.assert_consistent("sale").await;
 }
 

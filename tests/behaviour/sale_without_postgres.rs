@@ -7,6 +7,7 @@ use std::time::Instant;
 use futures::future::join_all;
 use local::stores::Postgres;
 use tests::client::Answer;
+use tests::gate::Gate;
 use tests::ledger::Stock;
 use tests::sale::{Buyer, CheckoutNode};
 use tests::{stores, wait};
@@ -89,6 +90,34 @@ async fn a_crash_of_postgres_in_the_rush_loses_and_doubles_nothing() {
     assert!(stored.iter().all(|id| acknowledged.contains(id)));
     assert_eq!(one.ledger.stock(&sector).await, Stock::of(200, 0, 200, 0));
     one.assert_consistent("sale").await;
+}
+
+/// A batch has written everything but the stock when Postgres ends, by a crash or in order.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_that_postgres_ends_in_the_middle_of_is_decided_once_all_the_same() {
+    for crash in [true, false] {
+        let mut postgres = stores::postgres_with_template(&stores::scratch()).await;
+        let node = node_on(&postgres).await;
+        let sector = node.on_sale("sale", 30).await;
+        let people = node.crowd("sale", 40);
+        let gate = Gate::shut(&node.ledger, &sector).await;
+        let refused = Mutex::new(0);
+        let orders = join_all(people.iter().map(|buyer| insist(buyer, &sector, &refused)));
+        let restart = async {
+            gate.until_waiting(1).await;
+            let ended = if crash { postgres.kill().await } else { postgres.stop().await };
+            ended.expect("Postgres ends");
+            drop(gate);
+            postgres.restart().await.expect("Postgres starts again");
+        };
+        let (answers, ()) = tokio::join!(orders, restart);
+        let sold = answers.iter().filter(|answer| answer.status != 409);
+        let ids: HashSet<String> = sold.map(|answer| answer.str("id")).collect();
+        assert_eq!(ids.len(), 30);
+        assert_eq!(node.ledger.rows("reservations").await, 30);
+        assert_eq!(node.ledger.stock(&sector).await, Stock::of(30, 0, 30, 0));
+        node.assert_consistent("sale").await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

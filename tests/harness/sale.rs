@@ -1,11 +1,13 @@
 //! Checkouts under test.
 
 mod buyer;
+mod inside;
 mod process;
 
 pub use buyer::{Buyer, all_at_once, claims, confirm, count, new_key, sign};
 use checkout::Settings;
 use clap::Parser;
+pub use inside::Inside;
 pub use process::CheckoutProcess;
 use serde_json::{Value, json};
 use shared::serve::Listeners;

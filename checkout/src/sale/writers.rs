@@ -105,6 +105,11 @@ impl Writers {
         let _ = self.threads.handle().spawn(async move { store.warm_up().await }).await;
     }
 
+    /// Sets the gauges of their connections.
+    pub fn measure(&self) {
+        self.store.measure("writers");
+    }
+
     /// Closes them.
     pub async fn close(&self) {
         self.store.close().await;

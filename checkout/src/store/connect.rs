@@ -149,11 +149,14 @@ impl Store {
         }
     }
 
-    /// Sets the gauges of the pool.
-    pub fn measure(&self) {
+    /// Sets the gauges of the connections, under the name of whom they belong to.
+    pub fn measure(&self, pool: &'static str) {
         let idle = u32::try_from(self.pool.num_idle()).unwrap_or(u32::MAX);
-        metrics::gauge!("checkout_database_connections").set(f64::from(self.pool.size()));
-        metrics::gauge!("checkout_database_connections_idle").set(f64::from(idle));
+        let gauge = |name: &'static str, value: u32| {
+            metrics::gauge!(name, "pool" => pool).set(f64::from(value));
+        };
+        gauge("checkout_database_connections", self.pool.size());
+        gauge("checkout_database_connections_idle", idle);
     }
 
     /// Closes all connections.
