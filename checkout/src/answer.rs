@@ -65,6 +65,11 @@ impl Answer {
         self.status.as_u16().try_into().expect("a status has three digits")
     }
 
+    /// Whether it says that something was done, or is under way.
+    pub fn is_success(&self) -> bool {
+        self.status.is_success()
+    }
+
     /// The body as it is recorded.
     pub fn body(&self) -> &str {
         &self.body
@@ -104,6 +109,22 @@ impl Outcome {
                 Self::Replayed(Answer { created: None, label: "replayed", ..answer })
             }
             Self::Replayed(answer) => Self::Replayed(answer),
+        }
+    }
+
+    /// The answer.
+    pub fn answer(&self) -> &Answer {
+        match self {
+            Self::First(answer) | Self::Replayed(answer) => answer,
+        }
+    }
+
+    /// The same with this answer instead.
+    #[must_use]
+    pub fn with(self, answer: Answer) -> Self {
+        match self {
+            Self::First(_) => Self::First(answer),
+            Self::Replayed(_) => Self::Replayed(answer),
         }
     }
 

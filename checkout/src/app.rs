@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
 use secrecy::ExposeSecret;
 use shared::admission::{JwksSource, Verifier};
@@ -18,9 +19,10 @@ use utoipa_axum::routes;
 use crate::catalogue::Catalogue;
 use crate::http::limit::PersonLimit;
 use crate::http::{
-    admin, admitted, describe, extend, issued_keys, outbox, owner, reservations, reserve, sectors,
-    service,
+    admin, admitted, describe, extend, issued_keys, outbox, owner, pay, reservations, reserve,
+    sectors, service, webhooks,
 };
+use crate::payment::desk::Desk;
 use crate::readiness;
 use crate::room::endings::Endings;
 use crate::room::queue_delay::QueueDelays;
@@ -64,6 +66,8 @@ pub struct App {
     pub revoked: Arc<RevokedTokens>,
     /// Tells the waiting room whose session is over.
     pub endings: Arc<Endings>,
+    /// Charges and refunds.
+    pub payments: Arc<Desk>,
     /// Writes reservations' bodies, signs and verifies their tokens.
     pub receipts: Receipts,
     /// What the service that confirms must present.
@@ -91,6 +95,7 @@ impl App {
         let revoked = Arc::new(RevokedTokens::default());
         let endings =
             Endings::new(store.clone(), redis.clone(), catalogue.clone(), revoked.clone());
+        let endings = Arc::new(endings);
         let retention_seconds = settings.idempotency_retention_seconds;
         let receipts = Receipts::new(&settings.reservation_key, retention_seconds);
         let queue_delays = Arc::new(QueueDelays::default());
@@ -99,12 +104,18 @@ impl App {
             redis,
             writers: Writers::new(writers_own, receipts.clone(), leases, queue_delays.clone()),
             queue_delays,
-            store,
             decision_wait: Duration::from_millis(settings.decision_wait_ms),
             ids: Ids::new(&settings.reservation_key),
             issued_keys: IssuedKeys::new(&settings.reservation_key, settings.idempotency_keys),
             revoked,
-            endings: Arc::new(endings),
+            payments: Arc::new(Desk::new(
+                &settings.payments,
+                store.clone(),
+                endings.clone(),
+                receipts.clone(),
+            )?),
+            endings,
+            store,
             tasks: Tasks::default(),
             verifier: VerifiedTokens::new(Verifier::new(
                 &settings.common.issuer,
@@ -146,8 +157,10 @@ pub fn public(app: &Arc<App>, common: &Common) -> Router {
         .call("DELETE /v1/reservations/{id}", owner(app, routes!(reservations::cancel)))
         .call("POST /v1/reservations/{id}/extend", owner(app, routes!(extend::extend)))
         .call("POST /v1/reservations/{id}/confirm", service(app, routes!(reservations::confirm)))
+        .call("POST /v1/reservations/{id}/payment", owner(app, routes!(pay::pay)))
         .call("POST /v1/idempotency-keys", admitted(app, routes!(issued_keys::issue)))
         .call("GET /v1/events/{event}/sectors", routes!(sectors::list))
+        .call("POST /v1/webhooks/payments/{provider}", provider(routes!(webhooks::receive)))
         .health(needed, useful)
         .with_state(app.clone())
         .documented()
@@ -186,6 +199,11 @@ fn owner(app: &Arc<App>, call: Call) -> Call {
 /// For the shop's back end.
 fn service(app: &Arc<App>, call: Call) -> Call {
     call.layer(from_fn_with_state(app.clone(), service::require_service))
+}
+
+/// For payment providers, whose bodies may be larger than those of others.
+fn provider(call: Call) -> Call {
+    call.layer(DefaultBodyLimit::max(webhooks::BODY_BYTES_MAX))
 }
 
 fn limited(app: &App, call: Call) -> Call {

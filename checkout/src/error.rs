@@ -33,6 +33,14 @@ impl From<Refusal> for Problem {
                 Code::InvalidTransition,
                 "This reservation was extended before, or may not be held any longer.",
             ),
+            Refusal::PaymentUnderWay => (
+                Code::InvalidTransition,
+                "Another payment of this reservation is under way or done. Look at the reservation \
+                 to see how it stands.",
+            ),
+            Refusal::NotPayable => {
+                (Code::InvalidTransition, "This reservation is confirmed already.")
+            }
             Refusal::HoldExpired => {
                 (Code::HoldExpired, "The hold has ended, and its places were given back.")
             }

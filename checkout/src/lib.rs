@@ -6,6 +6,7 @@
 //! | [`app`] | what a running checkout is made of; all routes on one screen |
 //! | [`http`] | from a request to what is to be done, and back |
 //! | [`sale`] | the rules: baskets, decisions, holds, keys; the line of a sector and its writers |
+//! | [`payment`] | charges and refunds: what they go through, who is asked, what follows |
 //! | [`store`] | Postgres: every transaction and every statement, and the lock order |
 //! | [`room`] | what the checkout and the waiting room tell one another |
 //! | [`tasks`] | tasks that own what they do |
@@ -45,6 +46,14 @@
 //! | `checkout_revoked_tokens` | gauge | tokens of ended sessions that are refused |
 //! | `checkout_places_left`, `checkout_places_held` | gauge, `event` | as the waiting room was last told |
 //! | `checkout_queue_delay_seconds` | gauge, `event` | the longest wait for a sector's turn in the last moments |
+//! | `checkout_payments_total` | counter, `provider`, `outcome` | what was heard of payments: `paid`, `recovered`, `owed`, `failed`, `refunded`, `refund_refused`, `noted` |
+//! | `checkout_payments_owed_total` | counter, `reason` | refunds that became due: `sold_out`, `purchase_limit`, `cancelled`, `surplus` |
+//! | `checkout_payments_mismatched_total` | counter | a provider says that it has moved another sum: look at once |
+//! | `checkout_payment_call_duration_seconds` | histogram, `provider`, `call` | a call of the provider |
+//! | `checkout_payment_calls_failed_total` | counter, `provider`, `call` | calls without an answer that can be used |
+//! | `checkout_payment_webhooks_total` | counter, `provider`, `outcome` | webhooks: `taken`, `twice`, `other`, `unknown`, `forged` |
+//! | `checkout_payments_unsettled` | gauge, `kind`, `state` | operations that are not done; a refund that is `failed` was refused |
+//! | `checkout_payments_unsettled_age_seconds` | gauge, `kind`, `state` | the oldest of them |
 //! | `checkout_database_connections` | gauge, `pool` | connections to Postgres, of the `requests` and of the `writers` |
 //! | `checkout_database_connections_idle` | gauge, `pool` | those of them that nobody uses |
 
@@ -55,6 +64,7 @@ pub mod clock;
 pub mod error;
 pub mod http;
 pub mod outbox;
+pub mod payment;
 pub mod purge;
 pub mod readiness;
 pub mod reconcile;
@@ -164,6 +174,9 @@ fn start_background(app: &Arc<App>, settings: &Settings, shutdown: &Cancellation
     let sweeper = sweeper::Sweeper::new(app.store.clone(), app.endings.clone());
     let interval = settings.sweep_interval();
     app.tasks.background(|owned| sweeper.run(owned, interval, shutdown.clone()));
+
+    let (payments, token) = (app.payments.clone(), shutdown.clone());
+    app.tasks.background(|owned| async move { payments.reconcile(owned, token).await });
 
     let retention_seconds = settings.idempotency_retention_seconds;
     app.tasks.background(|_| purge::run(app.store.clone(), retention_seconds, shutdown.clone()));

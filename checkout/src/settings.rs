@@ -2,6 +2,7 @@
 //!
 //! `value_name` is the variable's name, so that a wrong value stops the start with that name.
 
+mod payments;
 mod shop_webhook;
 
 use std::net::SocketAddr;
@@ -15,6 +16,7 @@ use shared::secret::{BearerToken, HmacKey};
 use shared::settings::Common;
 
 use crate::sale::issued_key::KeyPolicy;
+pub use payments::PaymentSettings;
 pub use shop_webhook::ShopWebhook;
 
 /// What the checkout is told.
@@ -49,6 +51,10 @@ pub struct Settings {
     /// The waiting room's public keys.
     #[command(flatten)]
     pub jwks: Jwks,
+
+    /// Who takes the money.
+    #[command(flatten)]
+    pub payments: PaymentSettings,
 
     /// Bearer token of the service that confirms reservations, at least 16 characters.
     #[arg(
@@ -220,7 +226,8 @@ impl Settings {
             Duration::from_millis(self.decision_wait_ms) < self.common.request_timeout(),
             "STANCHION_DECISION_WAIT_MS must be less than STANCHION_REQUEST_TIMEOUT_SECONDS"
         );
-        self.shop_webhook.check()
+        self.shop_webhook.check()?;
+        self.payments.check()
     }
 
     /// Pause between two looks for holds whose time has passed.

@@ -51,6 +51,7 @@ pub(crate) fn public<S: Clone + Send + Sync + 'static>() -> Calls<S> {
             name: "Reservations",
             about: "One person's places, from the hold to the purchase.",
         },
+        Group { name: "Payments", about: "From the charge to the purchase, or back." },
         Group { name: "Events", about: "What is the same for everybody." },
         SERVICE,
     ];

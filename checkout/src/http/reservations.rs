@@ -19,7 +19,7 @@ use crate::sale::key::IdempotencyKey;
 use crate::sale::receipt;
 use crate::store::idempotency::{Keyed, once};
 use crate::store::transition::Transition;
-use crate::store::{idempotency, read, transaction};
+use crate::store::{idempotency, payments, read, transaction};
 
 problems!(ReadProblems: NotFound, SoldOut, PurchaseLimit, RateLimited);
 problems!(CancelProblems: NotFound, InvalidTransition, HoldExpired, RateLimited, QueueFull);
@@ -61,7 +61,9 @@ pub async fn read(
     let reservation =
         read::reservation(&mut connection, &owner.event, id, Some(&owner.sub)).await?;
     if let Some(reservation) = reservation {
-        return Ok(Answer::done(app.receipts.body(&reservation)));
+        let payment =
+            payments::of_reservation(&mut connection, &app.receipts, &reservation).await?;
+        return Ok(Answer::done(app.receipts.body_with(&reservation, payment.as_ref())));
     }
     // An order whose caller did not wait: refused, or not decided yet, or lost with its instance.
     let (event, sub) = (&owner.event, &owner.sub);

@@ -32,6 +32,12 @@ impl Fingerprint {
         Self::of(b"extend\n", id.0.as_bytes())
     }
 
+    /// Of paying for this reservation.
+    pub fn pay(id: ReservationId, provider: &str, method: &str) -> Self {
+        let request = [id.0.as_bytes(), provider.as_bytes(), b"\n", method.as_bytes()].concat();
+        Self::of(b"pay\n", &request)
+    }
+
     /// As it was recorded. None when it is not one.
     pub fn recorded(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)

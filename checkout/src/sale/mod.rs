@@ -40,6 +40,10 @@ pub enum Refusal {
     HoldExpired,
     /// The hold was extended before, or may not last longer.
     NotExtendable,
+    /// Another payment of the reservation is under way or done.
+    PaymentUnderWay,
+    /// The reservation was confirmed without a payment of ours.
+    NotPayable,
 }
 
 impl Refusal {
@@ -51,8 +55,9 @@ impl Refusal {
             | Self::PurchaseLimit
             | Self::InvalidTransition
             | Self::HoldExpired
-            | Self::NotExtendable => true,
-            Self::KeyReused | Self::NotFound => false,
+            | Self::NotExtendable
+            | Self::NotPayable => true,
+            Self::KeyReused | Self::NotFound | Self::PaymentUnderWay => false,
         }
     }
 }

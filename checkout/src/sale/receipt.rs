@@ -8,8 +8,10 @@ use time::OffsetDateTime;
 use time::format_description::StaticFormatDescription;
 use time::macros::format_description;
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 use super::hold::State;
+use crate::payment::shown::Shown;
 
 /// The `typ` of a reservation token: no token of another kind passes for one.
 const TOKEN_TYPE: &str = "reservation-token";
@@ -52,6 +54,34 @@ pub struct Item {
     /// Of one place, in the currency's minor unit.
     #[schema(example = 4_500)]
     pub price: i64,
+}
+
+/// What the owner of a reservation is told of its payment.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = PaymentStatus)]
+pub struct PaymentNote {
+    /// The charge's name.
+    pub id: Uuid,
+    /// Who takes the money.
+    pub provider: String,
+    /// How it stands.
+    pub state: Shown,
+    /// In the currency's minor unit.
+    pub amount: i64,
+    /// ISO 4217.
+    pub currency: String,
+    /// Why it failed, in the provider's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure_code: Option<String>,
+    /// What the customer must do: of Stripe, the PaymentIntent's client secret.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// The reservation that was bought, when it is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reservation_id: Option<ReservationId>,
+    /// And its token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reservation_token: Option<String>,
 }
 
 /// The claims of a reservation token: read, pay and cancel this one reservation.
@@ -104,6 +134,9 @@ pub(crate) struct Body<'a> {
     /// `Authorization: Bearer`.
     #[schema(example = "eyJ0eXAiOiJyZXNlcnZhd…")]
     reservation_token: String,
+    /// How its payment stands, once somebody has paid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payment: Option<&'a PaymentNote>,
 }
 
 /// An order that is not decided yet.
@@ -163,6 +196,11 @@ impl Receipts {
 
     /// The JSON body. The same reservation in the same state is the same text.
     pub fn body(&self, reservation: &Reservation) -> String {
+        self.body_with(reservation, None)
+    }
+
+    /// The JSON body, with what is told of the payment.
+    pub fn body_with(&self, reservation: &Reservation, payment: Option<&PaymentNote>) -> String {
         serde_json::to_string(&Body {
             id: reservation.id,
             event: &reservation.event,
@@ -173,6 +211,7 @@ impl Receipts {
             expires_at: formatted(reservation.expires_at),
             created_at: formatted(reservation.created_at),
             reservation_token: self.token(reservation),
+            payment,
         })
         .expect("a struct of texts and numbers is always JSON")
     }
@@ -195,6 +234,11 @@ impl Receipts {
     pub fn verify(&self, token: &str) -> Option<ReservationClaims> {
         let token = decode::<ReservationClaims>(token, &self.public, &self.validation).ok()?;
         (token.header.typ.as_deref() == Some(TOKEN_TYPE)).then_some(token.claims)
+    }
+
+    /// The token of a reservation that was made at this time of the Unix epoch.
+    pub fn token_for(&self, event: &EventId, sub: &Subject, id: ReservationId, iat: i64) -> String {
+        self.signed(event, sub, id, iat)
     }
 
     fn token(&self, reservation: &Reservation) -> String {

@@ -5,6 +5,7 @@
 //! Every transaction locks rows in this order, and within a table ascending by key, so that no two
 //! can wait for one another:
 //!
+//! 0. `payments`, and before them `payment_webhooks`: taking one waits for whoever takes the same
 //! 1. `reservations` (the sweeper skips rows that are locked instead of waiting for them)
 //! 2. `user_totals`, by `sub`
 //! 3. `idempotency_keys`: inserting a key waits for whoever is about to decide the same one
@@ -25,7 +26,8 @@
 //! A place is not sold twice because of the condition in `take_stock.sql`, with the table's CHECKs
 //! behind it; a key has one outcome because of the primary key of `idempotency_keys`; no person passes the limit because of the condition in `batch_write.sql` and
 //! `take_user_total.sql`; a hold leaves
-//! `held` once because of the condition in `leave_held.sql` and `expire.sql`. Time is Postgres'.
+//! `held` once because of the condition in `leave_held.sql` and `expire.sql`; a reservation is charged for
+//! once, and a charge given back once, because of the unique indexes of `payments`. Time is Postgres'.
 
 pub mod admin;
 pub mod batch;
@@ -38,6 +40,7 @@ pub mod extend;
 pub mod idempotency;
 pub mod migrate;
 pub mod outbox;
+pub mod payments;
 pub mod read;
 pub mod reserve;
 pub mod sessions;
