@@ -11,6 +11,7 @@ mod outbox_delivery;
 mod outbox_durability;
 mod outbox_signatures;
 mod outbox_trouble;
+mod payments;
 mod presence;
 mod queue;
 mod recovery;

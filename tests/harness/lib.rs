@@ -13,6 +13,8 @@ pub mod proxy;
 mod resp;
 pub mod room;
 pub mod sale;
+pub mod sandbox;
 pub mod shop;
 pub mod stores;
+pub mod stripe;
 pub mod wait;
