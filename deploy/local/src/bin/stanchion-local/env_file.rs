@@ -25,6 +25,8 @@ fn render(addresses: &Addresses) -> String {
         ("DEMO_EVENT", seed::EVENT.to_owned()),
         ("DEMO_SECTOR_ID", addresses.demo_sector_id.clone()),
         ("SHOP_URL", addresses.shop_url.clone()),
+        ("SANDBOX_URL", addresses.sandbox_url.clone()),
+        ("SANDBOX_KEY", addresses.sandbox_key.clone()),
     ];
     if waiting_rooms.len() > 1 {
         let urls = |all: &[crate::plan::Instance]| {
@@ -49,6 +51,8 @@ mod tests {
             waiting_rooms: vec![room.clone(), room.clone()],
             checkouts: vec![room.clone(), room],
             shop_url: "http://127.0.0.1:3".to_owned(),
+            sandbox_url: String::new(),
+            sandbox_key: String::new(),
             database_url: String::new(),
             redis_url: String::new(),
             ops_token: "secret".to_owned(),

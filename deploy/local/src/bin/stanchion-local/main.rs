@@ -1,5 +1,5 @@
-//! `stanchion-local`: a private Postgres, a private Redis, both services and a demo shop, started
-//! together and stopped together. `deploy/local.sh` builds and runs it.
+//! `stanchion-local`: a private Postgres, a private Redis, both services, the sandbox provider and a demo
+//! shop, started together and stopped together. `deploy/local.sh` builds and runs it.
 //!
 //! In the order in which things happen: [`cli`], [`running`] (one at a time), [`secrets`],
 //! [`plan`] (ports and settings), [`stack`] (start, watch, stop), [`seed`] (the demo event),

@@ -48,7 +48,8 @@ impl Ports {
             .collect()
     }
 
-    fn next(&mut self, preferred: u16) -> anyhow::Result<u16> {
+    /// One port, the preferred one when it is free.
+    pub(crate) fn next(&mut self, preferred: u16) -> anyhow::Result<u16> {
         let mut port =
             if self.0.contains(&preferred) { ports::free()? } else { ports::prefer(preferred)? };
         while !self.0.insert(port) {
@@ -67,6 +68,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) database_url: String,
     pub(crate) jwks_url: String,
     pub(crate) shop_url: String,
+    pub(crate) sandbox_url: String,
 }
 
 impl Plan<'_> {
@@ -90,13 +92,28 @@ impl Plan<'_> {
             .env("STANCHION_DATABASE_URL", &self.database_url)
             .env("STANCHION_JWKS_URL", &self.jwks_url)
             .env("STANCHION_SERVICE_TOKEN", &self.secrets.service_token)
-            .env("STANCHION_RESERVATION_KEY", &self.secrets.reservation_key);
+            .env("STANCHION_RESERVATION_KEY", &self.secrets.reservation_key)
+            .env("STANCHION_SANDBOX_URL", &self.sandbox_url)
+            .env("STANCHION_SANDBOX_KEY", &self.secrets.sandbox_key)
+            .env("STANCHION_SANDBOX_WEBHOOK_SECRETS", &self.secrets.sandbox_webhook_secret);
         if self.cli.bench {
             options = options
                 .env("STANCHION_USER_RATE_PER_SECOND", "0")
                 .env("STANCHION_USER_RATE_BURST", "0");
         }
         Ok(options)
+    }
+
+    /// The sandbox provider, which tells the first checkout.
+    pub(crate) fn sandbox(&self, port: u16, checkout: &Instance) -> anyhow::Result<ServiceOptions> {
+        let webhooks = format!("{}/v1/webhooks/payments/sandbox", checkout.url());
+        let program = self.cli.binary("stanchion-sandbox")?;
+        let log = self.layout.log("sandbox");
+        Ok(ServiceOptions::new("sandbox", program, &self.sandbox_url, log)
+            .env("STANCHION_SANDBOX_LISTEN", format!("127.0.0.1:{port}"))
+            .env("STANCHION_SANDBOX_KEY", &self.secrets.sandbox_key)
+            .env("STANCHION_SANDBOX_WEBHOOK_SECRET", &self.secrets.sandbox_webhook_secret)
+            .env("STANCHION_SANDBOX_WEBHOOK_URL", webhooks))
     }
 
     fn service(&self, binary: &str, instance: &Instance) -> anyhow::Result<ServiceOptions> {

@@ -20,6 +20,10 @@ pub(crate) struct Secrets {
     pub(crate) ops_token: String,
     pub(crate) service_token: String,
     pub(crate) reservation_key: String,
+    /// What the sandbox provider knows the checkout by.
+    pub(crate) sandbox_key: String,
+    /// What it signs webhooks with.
+    pub(crate) sandbox_webhook_secret: String,
 }
 
 impl Secrets {
@@ -34,6 +38,8 @@ impl Secrets {
             ops_token: secret(&directory.join("ops-token"))?,
             service_token: secret(&directory.join("service-token"))?,
             reservation_key: secret(&directory.join("reservation-key"))?,
+            sandbox_key: secret(&directory.join("sandbox-key"))?,
+            sandbox_webhook_secret: secret(&directory.join("sandbox-webhook-secret"))?,
         })
     }
 }

@@ -15,6 +15,9 @@ use crate::seed::Seed;
 use crate::shop::Shop;
 use crate::summary;
 
+/// The sandbox provider's, when it is free.
+const SANDBOX_PORT: u16 = 8083;
+
 /// What is running so far.
 #[derive(Default)]
 pub(crate) struct Stack {
@@ -29,6 +32,8 @@ pub(crate) struct Addresses {
     pub(crate) waiting_rooms: Vec<Instance>,
     pub(crate) checkouts: Vec<Instance>,
     pub(crate) shop_url: String,
+    pub(crate) sandbox_url: String,
+    pub(crate) sandbox_key: String,
     pub(crate) database_url: String,
     pub(crate) redis_url: String,
     pub(crate) ops_token: String,
@@ -48,6 +53,7 @@ impl Stack {
         let mut ports = Ports::default();
         let waiting_rooms = ports.instances("waiting-room", cli.instances, (8080, 9080))?;
         let checkouts = ports.instances("checkout", cli.instances, (8081, 9081))?;
+        let sandbox_port = ports.next(SANDBOX_PORT)?;
         let shop = Shop::start(&waiting_rooms[0], &checkouts[0], &secrets.service_token).await?;
         let shop_url = shop.url().to_owned();
         self.shop = Some(shop);
@@ -60,27 +66,43 @@ impl Stack {
             database_url: database_url.clone(),
             jwks_url: format!("{}/.well-known/jwks.json", waiting_rooms[0].url()),
             shop_url: shop_url.clone(),
+            sandbox_url: format!("http://127.0.0.1:{sandbox_port}"),
         };
         migrate(&plan.checkout(&checkouts[0])?).await?;
+        // It is ready long before the first checkout is.
+        let sandbox = Service::spawn(plan.sandbox(sandbox_port, &checkouts[0])?)?;
+        self.services.push(sandbox);
         self.start_services(&waiting_rooms, |one| plan.waiting_room(one)).await?;
         self.start_services(&checkouts, |one| plan.checkout(one)).await?;
 
+        let sandbox_url = plan.sandbox_url.clone();
+        self.sandbox_ready(sandbox_port).await?;
         let seed = Seed::new(&secrets.ops_token)?;
         seed.waiting_room(&waiting_rooms[0].ops_url(), &shop_url).await?;
         seed.checkout(&checkouts[0].ops_url()).await?;
         let demo_sector_id = seed.sector_id(&checkouts[0].url()).await?;
         say::step("demo event is there");
-        let Secrets { ops_token, service_token, .. } = secrets;
+        let Secrets { ops_token, service_token, sandbox_key, .. } = secrets;
         Ok(Addresses {
             waiting_rooms,
             checkouts,
             shop_url,
+            sandbox_url,
+            sandbox_key,
             database_url,
             redis_url,
             ops_token,
             service_token,
             demo_sector_id,
         })
+    }
+
+    async fn sandbox_ready(&self, port: u16) -> anyhow::Result<()> {
+        for sandbox in self.services.iter().filter(|service| service.name() == "sandbox") {
+            sandbox.ready().await?;
+            say::step(&format!("sandbox provider on port {port}"));
+        }
+        Ok(())
     }
 
     async fn start_stores(&mut self, layout: &Layout) -> anyhow::Result<(String, String)> {

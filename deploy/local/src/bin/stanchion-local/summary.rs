@@ -7,7 +7,7 @@ use crate::seed;
 use crate::stack::Addresses;
 
 pub(crate) fn print(cli: &Cli, layout: &Layout, addresses: &Addresses) {
-    let Addresses { waiting_rooms, checkouts, shop_url, .. } = addresses;
+    let Addresses { waiting_rooms, checkouts, shop_url, sandbox_url, .. } = addresses;
     let room = &waiting_rooms[0];
     let stop = if cli.detached { "deploy/local.sh --stop stops it" } else { "Ctrl-C stops it" };
     say::text(&format!(
@@ -18,6 +18,7 @@ Stanchion is running. {stop}.
   Demo shop       {shop_url}
   Waiting room    {room}   (ops {ops})
   Checkout        {checkout}   (ops {checkout_ops})
+  Sandbox         {sandbox_url}   (takes no real money; switches at /v1/switches)
   Scripts         addresses and tokens are in {env}
   Logs            {logs}
 ",
