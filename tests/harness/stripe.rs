@@ -39,6 +39,7 @@ pub struct StripeServer {
     /// Its address as a URL.
     pub url: String,
     account: Arc<Mutex<Account>>,
+    creates: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl StripeServer {
@@ -49,7 +50,7 @@ impl StripeServer {
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
         let url = format!("http://{}", listener.local_addr().expect("bound"));
-        let server = Self { url, account: Arc::default() };
+        let server = Self { url, account: Arc::default(), creates: Arc::default() };
         let routes = Router::new()
             .route("/v1/payment_intents", post(create))
             .route("/v1/payment_intents/{id}", get(retrieve))
@@ -67,6 +68,11 @@ impl StripeServer {
     /// The next confirmations are carried out and never answered.
     pub fn be_silent(&self, count: u32) {
         self.account().silent = count;
+    }
+
+    /// No PaymentIntent is made while this is kept.
+    pub async fn hold_creates(&self) -> tokio::sync::OwnedMutexGuard<()> {
+        self.creates.clone().lock_owned().await
     }
 
     /// The PaymentIntents.
@@ -171,7 +177,13 @@ fn amount(form: &Form) -> i64 {
 }
 
 async fn create(State(server): State<StripeServer>, headers: HeaderMap, body: String) -> Response {
+    drop(server.creates.lock().await);
     let (status, answer) = server.once("/v1/payment_intents", &headers, &body, |account, form| {
+        // Stripe's least amount is about half a euro.
+        if amount(form) < 50 {
+            let small = json!({"type": "invalid_request_error", "code": "amount_too_small"});
+            return error(StatusCode::BAD_REQUEST, small);
+        }
         let id = format!("pi_{}", Uuid::new_v4().simple());
         let currency = &form["currency"];
         assert_eq!(*currency, currency.to_lowercase(), "currencies are in small letters");
@@ -244,6 +256,10 @@ fn confirmed(intent: &mut Value, method: &str) -> (StatusCode, Value) {
             let mut failure = declined;
             failure["payment_intent"] = intent.clone();
             error(StatusCode::PAYMENT_REQUIRED, failure)
+        }
+        "pm_missing" => {
+            let missing = json!({"type": "invalid_request_error", "code": "resource_missing"});
+            error(StatusCode::BAD_REQUEST, missing)
         }
         "pm_card_authenticationRequired" => {
             intent["status"] = json!("requires_action");

@@ -47,6 +47,17 @@ pub struct Report {
     pub amount: Option<i64>,
 }
 
+/// What a provider says before a charge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Prepared {
+    /// It needs no preparation.
+    Ready,
+    /// This is its name for it, which is written down before the charge is made.
+    Named(String),
+    /// It will not be made.
+    Refused(Report),
+}
+
 /// What a provider finds under a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
@@ -104,9 +115,8 @@ pub trait Provider: Send + Sync {
     /// Its name in addresses, bodies and the database.
     fn name(&self) -> &'static str;
 
-    /// Makes ready for a charge, without charging; gives the provider's name for it, which is written
-    /// down before the charge is made.
-    fn prepare<'a>(&'a self, order: &'a Order) -> Answer<'a, Option<String>>;
+    /// Makes ready for a charge, without charging.
+    fn prepare<'a>(&'a self, order: &'a Order) -> Answer<'a, Prepared>;
 
     /// Takes money. The same order again is the same charge.
     fn charge<'a>(&'a self, order: &'a Order) -> Answer<'a, Report>;

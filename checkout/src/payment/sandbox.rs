@@ -8,7 +8,7 @@ use shared::ids::{EventId, ReservationId};
 use uuid::Uuid;
 
 use super::operation::Said;
-use super::provider::{Answer, Forged, Found, Notice, Order, Provider, Report, Trouble};
+use super::provider::{Answer, Forged, Found, Notice, Order, Prepared, Provider, Report, Trouble};
 use super::signature::Signatures;
 
 /// Talks to the sandbox.
@@ -107,8 +107,8 @@ impl Provider for Sandbox {
         "sandbox"
     }
 
-    fn prepare<'a>(&'a self, _: &'a Order) -> Answer<'a, Option<String>> {
-        Box::pin(async { Ok(None) })
+    fn prepare<'a>(&'a self, _: &'a Order) -> Answer<'a, Prepared> {
+        Box::pin(async { Ok(Prepared::Ready) })
     }
 
     fn charge<'a>(&'a self, order: &'a Order) -> Answer<'a, Report> {

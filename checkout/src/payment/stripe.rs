@@ -12,7 +12,7 @@ use reqwest::{Client, RequestBuilder, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 
-use super::provider::{Answer, Forged, Found, Notice, Order, Provider, Report, Trouble};
+use super::provider::{Answer, Forged, Found, Notice, Order, Prepared, Provider, Report, Trouble};
 use super::sandbox::trouble;
 use super::signature::Signatures;
 use wire::{Event, Failure, Intent, List, Object, Refund};
@@ -92,7 +92,7 @@ impl Stripe {
         }
     }
 
-    async fn create(&self, order: &Order) -> Result<Option<String>, Trouble> {
+    async fn create(&self, order: &Order) -> Result<Prepared, Trouble> {
         let (amount, currency) = (order.amount.to_string(), order.currency.to_lowercase());
         let [event, payment, reservation, key] = metadata(order);
         let form = [
@@ -106,8 +106,8 @@ impl Stripe {
             ("metadata[stanchion_key]", &key),
         ];
         match self.post::<Intent>(&["payment_intents"], &order.key, &form).await? {
-            Replied::Object(intent) => Ok(Some(intent.id)),
-            Replied::Refused(failure) => Err(Trouble(failure.to_string())),
+            Replied::Object(intent) => Ok(Prepared::Named(intent.id)),
+            Replied::Refused(failure) => Ok(Prepared::Refused(failure.report())),
             Replied::NotThere => Err(Trouble("Stripe has no PaymentIntents".to_owned())),
         }
     }
@@ -124,7 +124,8 @@ impl Stripe {
                 self.intent(intent).await?.ok_or_else(|| Trouble(failure.to_string()))
             }
             Replied::Refused(failure) => Ok(failure.report()),
-            Replied::NotThere => Err(Trouble("Stripe does not know the PaymentIntent".to_owned())),
+            // The PaymentIntent or the payment method: either way there is nothing to charge.
+            Replied::NotThere => Ok(Report::failed("resource_missing")),
         }
     }
 
@@ -194,7 +195,7 @@ impl Provider for Stripe {
         "stripe"
     }
 
-    fn prepare<'a>(&'a self, order: &'a Order) -> Answer<'a, Option<String>> {
+    fn prepare<'a>(&'a self, order: &'a Order) -> Answer<'a, Prepared> {
         Box::pin(self.create(order))
     }
 

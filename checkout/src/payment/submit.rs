@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::desk::Desk;
 use super::operation::{Kind, Said};
-use super::provider::{Order, Provider, Report, Trouble};
+use super::provider::{Order, Prepared, Provider, Report, Trouble};
 use crate::store::payments::watch::{self, Taken};
 use crate::tasks::Owned;
 
@@ -69,18 +69,21 @@ impl Desk {
         mut order: Order,
     ) -> Result<Option<Report>, Trouble> {
         if order.reference.is_none() {
-            order.reference = self.call(provider, "prepare", provider.prepare(&order)).await?;
-            if let Some(reference) = &order.reference {
-                let name = async {
-                    let mut connection = self.store.connection().await?;
-                    watch::name(&mut connection, &order, reference).await
-                };
-                let named = self.store.bounded(name).await;
-                if !named.map_err(|error| Trouble(error.to_string()))? {
-                    return Ok(None);
+            match self.call(provider, "prepare", provider.prepare(&order)).await? {
+                Prepared::Ready => {}
+                Prepared::Refused(report) => return Ok(Some(report)),
+                Prepared::Named(name) if self.named(&order, &name).await? => {
+                    order.reference = Some(name);
                 }
+                Prepared::Named(_) => return Ok(None),
             }
         }
         self.call(provider, "charge", provider.charge(&order)).await.map(Some)
+    }
+
+    /// Writes down what the provider calls a charge. False: it was settled meanwhile.
+    async fn named(&self, order: &Order, name: &str) -> Result<bool, Trouble> {
+        let write = async { watch::name(&mut *self.store.connection().await?, order, name).await };
+        self.store.bounded(write).await.map_err(|error| Trouble(error.to_string()))
     }
 }

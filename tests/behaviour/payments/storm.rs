@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::{Value, json};
@@ -24,7 +23,7 @@ fn weather(round: usize) -> Value {
         3 => json!({ "declines": 2, "webhook_before_answer": true }),
         4 => json!({ "refund_failures": 3, "webhook_delay_ms": 80 }),
         5 => json!({ "look_up_failures": 6, "webhook_before_answer": false }),
-        6 => json!({ "webhooks": false, "processing": 3, "latency_ms": 0 }),
+        6 => json!({ "webhooks": false, "processing": 3, "latency_ms": 60 }),
         _ => json!({ "webhooks": true, "duplicate_webhooks": 0, "webhook_delay_ms": 0 }),
     }
 }
@@ -37,20 +36,41 @@ async fn one_person(nodes: [&CheckoutNode; 2], sector: &str, n: usize) {
         return;
     }
     let (id, key) = (held.str("id"), new_key());
-    let first = ada.pay_request(&id, "sandbox", "pm_good", &key);
+    let first = ada.pay_request(&id, "sandbox", "pm_good", &key).send();
+    let meanwhile = async {
+        charge_of(nodes[0], &id).await;
+        match n % 5 {
+            0 => drop(elsewhere.cancel(&id).await),
+            1 => expire(nodes[0], &id).await,
+            2 => drop(elsewhere.pay_with(&id, "pm_good", &key).await),
+            3 => drop(elsewhere.pay(&id).await),
+            _ => {}
+        }
+    };
     if n.is_multiple_of(3) {
         // Goes away in the middle of it.
-        let _ = tokio::time::timeout(Duration::from_millis(5), first.send()).await;
+        tokio::select! {
+            _ = first => {}
+            () = meanwhile => {}
+        }
     } else {
-        send(first).await;
+        let _ = tokio::join!(first, meanwhile);
     }
-    match n % 5 {
-        0 => drop(elsewhere.cancel(&id).await),
-        1 => expire(nodes[0], &id).await,
-        2 => drop(elsewhere.pay_with(&id, "pm_good", &key).await),
-        3 => drop(elsewhere.pay(&id).await),
-        _ => {}
-    }
+}
+
+/// Waits until a charge is written, and so on its way to the provider.
+async fn charge_of(node: &CheckoutNode, id: &str) {
+    wait::until("the charge", async || {
+        let written: bool = sqlx::query_scalar(
+            "SELECT EXISTS (SELECT FROM payments WHERE reservation_id = $1::uuid)",
+        )
+        .bind(id)
+        .fetch_one(node.ledger.pool())
+        .await
+        .expect("the payments are read");
+        written.then_some(())
+    })
+    .await;
 }
 
 async fn expire(node: &CheckoutNode, id: &str) {
@@ -68,6 +88,8 @@ async fn in_any_weather_every_captured_payment_ends_in_a_confirmed_reservation_o
     let quick = ["--payment-timeout-ms", "150", "--decision-wait-ms", "50"];
     let (sandbox, one, two) = paying_pair(&quick).await;
     let sector = one.on_sale("sale", PLACES).await;
+    // Long enough to do something else meanwhile.
+    sandbox.switch(json!({ "latency_ms": 40 })).await;
     let over = AtomicBool::new(false);
     let weather = async {
         let mut round = 0;

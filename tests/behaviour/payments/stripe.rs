@@ -9,27 +9,26 @@ use tests::ledger::Stock;
 use tests::sale::{Buyer, CheckoutNode, new_key, single};
 use tests::sandbox::{now, signature};
 use tests::stripe::{KEY, SECRET, StripeServer, event};
+use tests::wait;
 
 async fn paying() -> (StripeServer, CheckoutNode, String) {
+    paying_with(&["--payment-timeout-ms", "500"]).await
+}
+
+async fn paying_with(more: &[&str]) -> (StripeServer, CheckoutNode, String) {
     let stripe = StripeServer::start().await;
     let secrets = format!("whsec_of_before_the_tests,{SECRET}");
-    let node = single(&[
-        "--stripe-url",
-        &stripe.url,
-        "--stripe-key",
-        KEY,
-        "--stripe-webhook-secrets",
-        &secrets,
-        "--payment-check-interval-ms",
-        "40",
-        "--payment-timeout-ms",
-        "500",
-        "--decision-wait-ms",
-        "3000",
-        "--sweep-interval-ms",
-        "20",
-    ])
-    .await;
+    let mut flags = vec![
+        ("--stripe-url", stripe.url.as_str()),
+        ("--stripe-key", KEY),
+        ("--stripe-webhook-secrets", &secrets),
+        ("--payment-check-interval-ms", "40"),
+        ("--decision-wait-ms", "3000"),
+        ("--sweep-interval-ms", "20"),
+    ];
+    flags.extend(more.chunks(2).map(|pair| (pair[0], pair[1])));
+    let flags: Vec<&str> = flags.into_iter().flat_map(|(flag, value)| [flag, value]).collect();
+    let node = single(&flags).await;
     let sector = node.on_sale("sale", 10).await;
     (stripe, node, sector)
 }
@@ -74,8 +73,37 @@ async fn a_declined_card_is_told_by_its_decline_code() {
     let declined = pay(&ada, &id, "pm_card_chargeDeclined").await.expect(200).json();
     assert_eq!(declined["payment"]["state"], "payment_failed");
     assert_eq!(declined["payment"]["failure_code"], "generic_decline");
+    let missing = pay(&ada, &id, "pm_missing").await.expect(200).json();
+    assert_eq!(missing["payment"]["failure_code"], "resource_missing");
     let paid = pay(&ada, &id, "pm_card_visa").await.expect(200);
     assert_eq!(paid.str("state"), "confirmed");
+    let cheap = json!({ "sectors": [{ "sector_id": sector, "price": 1 }] });
+    node.ops.patch("/v1/admin/events/sale", &cheap).await.expect(200);
+    let id = ada.hold(&sector).await;
+    let small = pay(&ada, &id, "pm_card_visa").await.expect(200).json();
+    assert_eq!(small["payment"]["failure_code"], "amount_too_small");
+}
+
+/// A name that comes too late, as after a process has stood still for long, leads to no charge.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_charge_that_was_withdrawn_before_it_had_a_name_is_not_confirmed() {
+    let (stripe, node, sector) = paying_with(&["--payment-timeout-ms", "20000"]).await;
+    let ada = node.buyer("sale", "ada");
+    let id = ada.hold(&sector).await;
+    let creates = stripe.hold_creates().await;
+    pay(&ada, &id, "pm_card_visa").await.expect(202);
+    node.ledger.expire_after(&id, Duration::ZERO).await;
+    sqlx::query("UPDATE payments SET next_check_at = now()")
+        .execute(node.ledger.pool())
+        .await
+        .expect("it is looked after now");
+    let payment = ada.payment_becomes(&id, "payment_failed").await;
+    assert_eq!(payment["failure_code"], "withdrawn");
+    drop(creates);
+    wait::until("the PaymentIntent", async || (stripe.intents().len() == 1).then_some(())).await;
+    node.ledger.last_statement().await;
+    assert_eq!(stripe.posts().len(), 1, "it was made, and never confirmed");
+    assert_eq!(stripe.intents()[0]["status"], "requires_payment_method");
 }
 
 #[tokio::test(flavor = "multi_thread")]
