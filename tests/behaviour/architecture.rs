@@ -56,6 +56,12 @@ const RULES: &[Rule] = &[
         why: "a call is added with .call(…), which describes it in /openapi.json as well",
     },
     Rule {
+        never: "reqwest",
+        within: &["checkout/src/http", "checkout/src/sale", "checkout/src/store"],
+        except: &[],
+        why: "nobody outside is called in a transaction, under a lease or in a request's future",
+    },
+    Rule {
         never: "StatusCode::",
         within: &[
             "checkout/src/sale",

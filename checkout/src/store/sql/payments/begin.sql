@@ -7,7 +7,10 @@ WITH begun AS (
     WHERE event_id = $1 AND payment_id = $2 AND state = 'created'
     RETURNING *
 )
-SELECT begun.*, charge.reference AS charge_reference, 'live' AS hold
+SELECT
+    begun.*,
+    (
+        SELECT reference FROM payments WHERE event_id = $1 AND payment_id = begun.charge_id
+    ) AS charge_reference,
+    'live' AS hold
 FROM begun
-LEFT JOIN payments AS charge
-    ON charge.event_id = begun.event_id AND charge.payment_id = begun.charge_id

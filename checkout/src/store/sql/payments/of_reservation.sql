@@ -1,5 +1,7 @@
 -- The charge of a reservation, or of the one whose late payment bought it: the one that counts, or else
 -- the last. $1 event, $2 reservation
+--
+-- LATERAL for the reason in batch_terms.sql.
 SELECT
     charge.payment_id, charge.provider, charge.state, charge.amount, charge.currency,
     charge.failure_code, charge.customer_action, charge.bought_id,
@@ -7,11 +9,18 @@ SELECT
     refund.state AS refund_state,
     coalesce(refund.round, 0) AS refund_round
 FROM payments AS charge
-LEFT JOIN payments AS refund
-    ON refund.event_id = charge.event_id
-    AND refund.charge_id = charge.payment_id AND refund.kind = 'refund'
-LEFT JOIN reservations AS bought
-    ON bought.event_id = charge.event_id AND bought.reservation_id = charge.bought_id
+LEFT JOIN LATERAL (
+    SELECT state, round
+    FROM payments
+    WHERE event_id = $1 AND charge_id = charge.payment_id AND kind = 'refund'
+    OFFSET 0
+) AS refund ON true
+LEFT JOIN LATERAL (
+    SELECT created_at
+    FROM reservations
+    WHERE event_id = $1 AND reservation_id = charge.bought_id
+    OFFSET 0
+) AS bought ON true
 WHERE charge.event_id = $1
     AND charge.kind = 'charge'
     AND charge.reservation_id = coalesce(

@@ -1,10 +1,9 @@
 -- Forgets webhooks that no provider sends again. $1 event, $2 their age in seconds, $3 how many
 DELETE FROM payment_webhooks
-WHERE event_id = $1
-    AND provider_event_id = ANY (ARRAY(
-        SELECT provider_event_id
-        FROM payment_webhooks
-        WHERE event_id = $1 AND received_at < now() - make_interval(secs => $2)
-        LIMIT $3
-    ))
-    AND received_at < now() - make_interval(secs => $2)
+WHERE ctid = ANY (ARRAY(
+    SELECT ctid
+    FROM payment_webhooks
+    WHERE event_id = $1 AND received_at < now() - make_interval(secs => $2)
+    LIMIT $3
+    FOR UPDATE SKIP LOCKED
+))
