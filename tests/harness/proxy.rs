@@ -1,8 +1,10 @@
-//! A TCP proxy between the service and Postgres that can keep back the answer to a commit.
+//! A TCP proxy between the service and Postgres that can keep back the answer to a commit, or all of them
+//! for a moment.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -15,6 +17,7 @@ const COMMIT: &[u8] = b"COMMIT";
 pub struct Proxy {
     address: SocketAddr,
     keeps_commits: Arc<AtomicBool>,
+    delay_ms: Arc<AtomicU64>,
 }
 
 impl Proxy {
@@ -27,7 +30,8 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
         let address = listener.local_addr().expect("bound");
         let keeps_commits = Arc::new(AtomicBool::new(false));
-        let keeps = keeps_commits.clone();
+        let delay_ms = Arc::new(AtomicU64::new(0));
+        let (keeps, delay) = (keeps_commits.clone(), delay_ms.clone());
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let server = TcpStream::connect(&server).await;
@@ -36,10 +40,10 @@ impl Proxy {
                 let (from_server, to_server) = server.into_split();
                 let mute = Arc::new(AtomicBool::new(false));
                 tokio::spawn(requests(from_client, to_server, keeps.clone(), mute.clone()));
-                tokio::spawn(answers(from_server, to_client, mute));
+                tokio::spawn(answers(from_server, to_client, mute, delay.clone()));
             }
         });
-        Self { address, keeps_commits }
+        Self { address, keeps_commits, delay_ms }
     }
 
     /// The same database by way of the proxy.
@@ -49,6 +53,11 @@ impl Proxy {
     #[must_use]
     pub fn url(&self, database_url: &str) -> String {
         database_url.replace(host(database_url), &self.address.to_string())
+    }
+
+    /// From here on every answer takes so many milliseconds longer: whoever asks has to wait for it.
+    pub fn delay_answers(&self, ms: u64) {
+        self.delay_ms.store(ms, Ordering::Release);
     }
 
     /// From here on commits reach the server, and the service hears nothing of them.
@@ -80,13 +89,19 @@ async fn requests(
     }
 }
 
-async fn answers(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mute: Arc<AtomicBool>) {
+async fn answers(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    mute: Arc<AtomicBool>,
+    delay_ms: Arc<AtomicU64>,
+) {
     let mut bytes = vec![0; 64 * 1024];
     while let Ok(count) = from.read(&mut bytes).await {
         if count == 0 {
             return;
         }
         let kept = mute.load(Ordering::Acquire);
+        tokio::time::sleep(Duration::from_millis(delay_ms.load(Ordering::Acquire))).await;
         if !kept && to.write_all(&bytes[..count]).await.is_err() {
             return;
         }
