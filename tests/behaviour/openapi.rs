@@ -6,6 +6,7 @@ use tests::client::send;
 use tests::document::Document;
 use tests::room::single;
 use tests::sale;
+use tests::sandbox::paying;
 
 const FAR: &str = "2100-01-01T00:00:00Z";
 
@@ -19,12 +20,14 @@ async fn the_documents_hold_together() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_served_is_described_and_what_is_described_is_served() {
-    let (room, checkout) = tokio::join!(single(&[]), sale::single(&[]));
+    // One that takes payments: without a provider, nothing is known of one.
+    let (room, (_sandbox, checkout)) = tokio::join!(single(&[]), paying(&[]));
     room.create("sale", &json!({"queueing_method": "random", "opens_at": FAR})).await.expect(201);
     checkout.on_sale("sale", 1).await;
     let id = uuid::Uuid::nil().to_string();
     let address = |path: &str| {
-        path.replace("{event}", "sale").replace("{control}", "pause").replace("{id}", &id)
+        let path = path.replace("{event}", "sale").replace("{control}", "pause");
+        path.replace("{provider}", "sandbox").replace("{id}", &id)
     };
     for client in [&room.public, &room.ops, &checkout.public, &checkout.ops] {
         Document::of(client).await.assert_is_served(client, address).await;

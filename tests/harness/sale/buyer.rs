@@ -1,16 +1,18 @@
 //! People who buy.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use futures::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shared::admission::AdmissionClaims;
+use tokio::time::sleep;
 use uuid::Uuid;
 
 use super::CheckoutNode;
 use crate::client::{Answer, Client, send};
 use crate::keys::admission;
+use crate::wait;
 
 /// Somebody who buys, and the shop that confirms what is paid.
 #[derive(Clone)]
@@ -60,7 +62,18 @@ impl Buyer {
 
     /// Holds one place; gives the reservation's id.
     pub async fn hold(&self, sector: &str) -> String {
-        self.reserve_one(sector).await.expect(201).str("id")
+        let answer = self.reserve_one(sector).await;
+        if answer.status != 202 {
+            return answer.expect(201).str("id");
+        }
+        // Where nobody waits for long for a decision, and the machine is busy. (Not `wait::until`: this is
+        // spawned, and an async closure's future is not known to be `Send`.)
+        let (id, deadline) = (answer.str("id"), Instant::now() + wait::DEADLINE);
+        while self.get(&id).await.expect(200).str("state") != "held" {
+            assert!(Instant::now() < deadline, "{id} is not decided");
+            sleep(Duration::from_millis(20)).await;
+        }
+        id
     }
 
     /// Looks at a reservation.
