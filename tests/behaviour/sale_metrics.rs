@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::json;
-use tests::client::send;
+use tests::client::{Client, send};
 use tests::gate::Gate;
 use tests::ledger::Ledger;
 use tests::sale::{CheckoutProcess, new_key};
+use tests::sandbox::paying;
 use tests::{stores, wait};
 
 /// A sample of each must be there: of the name, with these labels.
@@ -69,11 +70,36 @@ async fn a_sales_figures_are_there_to_be_read() {
     };
     tokio::join!(bob.reserve(&sector, 3, "three"), overtake).0.expect(409);
 
+    until_there(&checkout.ops, &SAMPLES).await;
+}
+
+async fn until_there(ops: &Client, samples: &[&str]) {
     wait::until("all figures", async || {
-        let text = checkout.ops.get("/metrics").await.expect(200).text;
-        let missing = |sample: &&str| !text.lines().any(|line| line.starts_with(sample));
-        let missing: Vec<_> = SAMPLES.iter().copied().filter(missing).collect();
-        missing.is_empty().then_some(())
+        let text = ops.get("/metrics").await.expect(200).text;
+        let there = |sample: &&str| text.lines().any(|line| line.starts_with(sample));
+        samples.iter().all(there).then_some(())
     })
     .await;
+}
+
+/// Payments' states, among those of whatever other test pays in this process.
+#[tokio::test(flavor = "multi_thread")]
+async fn payments_that_are_made_and_those_that_are_not_done_are_there_to_be_read() {
+    let (_sandbox, node) = paying(&[]).await;
+    let sector = node.on_sale("sale", 10).await;
+    let ada = node.buyer("sale", "ada");
+    let id = ada.hold(&sector).await;
+    ada.pay(&id).await;
+    ada.payment_becomes(&id, "paid").await;
+    let samples = [
+        "checkout_payments_total{provider=\"sandbox\",outcome=\"paid\"}",
+        "checkout_payment_call_duration_seconds_bucket{provider=\"sandbox\"",
+        "checkout_payments_unsettled{kind=\"charge\",state=\"created\"}",
+        "checkout_payments_unsettled{kind=\"charge\",state=\"submitted\"}",
+        "checkout_payments_unsettled{kind=\"charge\",state=\"unknown\"}",
+        "checkout_payments_unsettled{kind=\"refund\",state=\"unknown\"}",
+        "checkout_payments_unsettled{kind=\"refund\",state=\"failed\"}",
+        "checkout_payments_unsettled_age_seconds{kind=\"charge\",state=\"unknown\"}",
+    ];
+    until_there(&node.ops, &samples).await;
 }
