@@ -81,6 +81,42 @@ async fn a_flushed_redis_loses_no_place_and_lets_nobody_in_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_node_has_issued_that_is_lost_with_the_store_still_counts() {
+    let redis = stores::own_redis(&stores::scratch()).await;
+    let url = redis.url();
+    let (lost, node) = (RoomNode::start(&url, &[]).await, RoomNode::start(&url, &[]).await);
+    lost.create("sale", &json!({"admission_rate_per_minute": 6_000})).await.expect(201);
+    node.knows("sale").await;
+    let (first, second) = (lost.join("sale").await, node.join("sale").await);
+    tokio::join!(first.called(), second.called());
+    let slow = json!({"admission_rate_per_minute": 1});
+    lost.ops.patch("/v1/admin/events/sale/rate", &slow).await.expect(200);
+    first.admitted().await;
+    lost.ops.post("/v1/admin/events/sale/pause").await.expect(200);
+    wait::until("the other node to have seen it all", async || {
+        (second.status().await == "paused").then_some(())
+    })
+    .await;
+    let seen = || async { node.ops.get("/v1/admin/events/sale").await.expect(200) };
+    let before = seen().await;
+    assert_eq!((before.number("active_sessions"), before.number("serving")), (1, 2));
+
+    let epoch = stores::redis_command(&url, &["HGET", "stanchion:{sale}:room", "epoch"]).await;
+    lost.abort();
+    stores::redis_command(&url, &["FLUSHALL"]).await;
+    restored(std::slice::from_ref(&node), &epoch, &url).await;
+    let after = seen().await;
+    assert_eq!((after.number("active_sessions"), after.number("serving")), (1, 2), "{after:?}");
+    node.ops.post("/v1/admin/events/sale/resume").await.expect(200);
+    wait::until("the gate to say that it is the rate", async || {
+        let refused = second.claim().await;
+        refused.expect_problem(409, "not_ready");
+        refused.str("detail").contains("steady rate").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_redis_that_restarts_empty_loses_no_place() {
     let directory = stores::scratch();
     let mut redis = stores::own_redis_with(&directory, &["--appendonly", "no"]).await;
