@@ -49,11 +49,8 @@ impl RoomNode {
         let address = |socket: &tokio::net::TcpListener| socket.local_addr().expect("bound");
         let (public, ops) = (address(&listeners.public), address(&listeners.ops));
         let shutdown = CancellationToken::new();
-        let task = tokio::spawn(waiting_room::run(
-            settings(redis_url, flags),
-            listeners,
-            shutdown.clone(),
-        ));
+        let running = waiting_room::run(settings(redis_url, flags), listeners, shutdown.clone());
+        let task = tokio::spawn(wait::and_say_why_it_ended("the waiting room", running));
         Self {
             public: Client::new(public),
             ops: Client::new(ops).with_bearer(OPS_TOKEN),

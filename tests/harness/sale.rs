@@ -45,7 +45,8 @@ impl CheckoutNode {
         let (public, ops) = (address(&listeners.public), address(&listeners.ops));
         let shutdown = CancellationToken::new();
         let settings = settings(database_url, redis_url, flags);
-        let task = tokio::spawn(checkout::run(settings, listeners, shutdown.clone()));
+        let running = checkout::run(settings, listeners, shutdown.clone());
+        let task = tokio::spawn(wait::and_say_why_it_ended("the checkout", running));
         let node = Self {
             public: Client::new(public),
             ops: Client::new(ops).with_bearer(OPS_TOKEN),

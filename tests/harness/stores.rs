@@ -1,7 +1,7 @@
 //! The stores that all tests of one run share.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use local::stores::{Postgres, PostgresOptions, Redis, RedisOptions};
 use secrecy::SecretString;
@@ -10,8 +10,10 @@ use uuid::Uuid;
 
 pub use crate::resp::redis_command;
 
-/// A Redis database for each test, more than there are tests.
-const REDIS_DATABASES: u32 = 1_000;
+/// Databases of one Redis, of which each test has its own: as many as the client can name.
+const REDIS_DATABASES: usize = 256;
+/// Servers that are started as they are needed, more than there are tests for.
+const REDIS_SERVERS: usize = 8;
 /// The migrated database that every test's own is copied from.
 const TEMPLATE: &str = "template_sale";
 /// Directories of runs are named so, with the process id behind it.
@@ -19,8 +21,8 @@ const DIRECTORY_PREFIX: &str = "stanchion-tests-";
 
 struct Shared {
     postgres: Postgres,
-    redis: Redis,
-    redis_databases: AtomicU32,
+    redis: [OnceCell<Redis>; REDIS_SERVERS],
+    redis_databases: AtomicUsize,
 }
 
 static SHARED: OnceCell<Shared> = OnceCell::const_new();
@@ -28,12 +30,14 @@ static SHARED: OnceCell<Shared> = OnceCell::const_new();
 async fn shared() -> &'static Shared {
     SHARED
         .get_or_init(|| async {
-            let directory = run_directory();
-            let (for_postgres, for_redis) = (directory.join("postgres"), directory.join("redis"));
-            let (postgres, redis) =
-                tokio::join!(own_postgres(&for_postgres), own_redis(&for_redis));
+            let postgres = own_postgres(&run_directory().join("postgres")).await;
             prepare_template(&postgres).await;
-            Shared { postgres, redis, redis_databases: AtomicU32::new(0) }
+            let redis_databases = AtomicUsize::new(0);
+            Shared {
+                postgres,
+                redis: [const { OnceCell::const_new() }; REDIS_SERVERS],
+                redis_databases,
+            }
         })
         .await
 }
@@ -44,9 +48,11 @@ async fn shared() -> &'static Shared {
 /// When there are more tests than databases.
 pub async fn redis_url() -> String {
     let shared = shared().await;
-    let database = shared.redis_databases.fetch_add(1, Ordering::Relaxed);
-    assert!(database < REDIS_DATABASES, "more tests than Redis databases");
-    format!("{}/{database}", shared.redis.url())
+    let next = shared.redis_databases.fetch_add(1, Ordering::Relaxed);
+    let (server, database) = (next / REDIS_DATABASES, next % REDIS_DATABASES);
+    let redis = shared.redis.get(server).expect("more tests than Redis databases");
+    let start = || async move { own_redis(&run_directory().join(format!("redis-{server}"))).await };
+    format!("{}/{database}", redis.get_or_init(start).await.url())
 }
 
 /// The URL of a migrated Postgres database without rows.

@@ -22,3 +22,14 @@ pub async fn until<T>(what: &str, mut condition: impl AsyncFnMut() -> Option<T>)
         sleep(STEP).await;
     }
 }
+
+/// Runs a service, and says on the way out why it could not go on.
+///
+/// # Errors
+/// The service's own.
+pub async fn and_say_why_it_ended(
+    what: &str,
+    running: impl Future<Output = anyhow::Result<()>>,
+) -> anyhow::Result<()> {
+    running.await.inspect_err(|error| eprintln!("{what} ended: {error:?}"))
+}
