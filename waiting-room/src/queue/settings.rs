@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use utoipa::ToSchema;
 
+const RETURN_ORIGINS_MAX: usize = 100;
+
 /// A room's settings. What is left out has the default named here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -70,8 +72,9 @@ pub struct RoomSettings {
     /// Where an admitted person goes on to: an http(s) URL without a fragment.
     #[schema(example = "https://shop.example/checkout")]
     pub checkout_url: String,
-    /// Origins that a person may be sent back to. Default none.
+    /// Origins that a person may be sent back to, up to 100. Default none.
     #[serde(default)]
+    #[schema(max_items = 100, example = json!(["https://shop.example"]))]
     pub return_origins: Vec<String>,
     /// What join and claim do while Redis does not answer: `closed` answers 503, the default; `open` lets
     /// people through without a place, and rate and cap do not hold then.
@@ -177,6 +180,10 @@ impl RoomSettings {
         if !address_fits || self.checkout_url.contains('#') {
             return wrong("checkout_url", "an http(s) URL without a fragment");
         }
+        let origins = &self.return_origins;
+        if origins.len() > RETURN_ORIGINS_MAX || !origins.iter().all(|origin| is_origin(origin)) {
+            return wrong("return_origins", "up to 100 origins, as in https://shop.example");
+        }
         for (field, at) in [("opens_at", self.opens_at), ("pre_queue_at", self.pre_queue_at)] {
             if at.is_some_and(|at| at.unix_timestamp() < 0) {
                 return wrong(field, "a time after 1970");
@@ -243,6 +250,15 @@ fn bounded(
         return Ok(());
     }
     Err(InvalidSettings { field, expected: format!("{} to {}", range.start(), range.end()) })
+}
+
+/// A scheme, a host and perhaps a port, and nothing else.
+fn is_origin(text: &str) -> bool {
+    let Ok(uri) = text.parse::<http::Uri>() else { return false };
+    let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return false };
+    matches!(scheme, "http" | "https")
+        && !authority.as_str().contains('@')
+        && text == format!("{scheme}://{authority}")
 }
 
 #[cfg(test)]
