@@ -3,6 +3,7 @@
 //! All tests of one run share a Postgres and a Redis; each has a database of its own in both, so
 //! that they run side by side. A test that stops a store starts one of its own.
 
+pub mod browser;
 pub mod client;
 pub mod document;
 pub mod gate;

@@ -1,0 +1,3 @@
+//! What people see, tried in a real browser.
+
+mod page;
