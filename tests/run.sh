@@ -8,7 +8,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/deploy/lib/packages.sh"
 cd "$root"
 
-ensure_packages rust compiler postgres redis chromium faketime
+ensure_packages rust compiler postgres redis chromium nginx faketime
 
 say "formatting"
 cargo fmt --all --check

@@ -1,7 +1,7 @@
 # Finds and installs the programs that Stanchion needs on a machine. To be sourced:
 #
 #   . deploy/lib/packages.sh
-#   ensure_packages rust compiler postgres redis chromium curl jq faketime
+#   ensure_packages rust compiler postgres redis chromium nginx curl jq faketime
 #
 # On Debian and Ubuntu what is missing is installed with apt-get (through sudo unless root); elsewhere
 # it is named and the script ends. No server of the distribution is started or enabled, and no
@@ -19,8 +19,8 @@ fail() {
     exit 1
 }
 
-# Makes sure that each of the named things is there: rust, compiler, postgres, redis, chromium, curl, jq,
-# faketime.
+# Makes sure that each of the named things is there: rust, compiler, postgres, redis, chromium, nginx, curl,
+# jq, faketime.
 ensure_packages() {
     local thing
     local -a packages=() missing=() found=()
@@ -109,6 +109,7 @@ has_chromium() {
         command -v chromedriver >/dev/null
 }
 
+has_nginx() { command -v nginx >/dev/null || [ -x /usr/sbin/nginx ]; }
 has_faketime() { command -v faketime >/dev/null; }
 has_curl() { command -v curl >/dev/null; }
 has_jq() { command -v jq >/dev/null; }
@@ -130,6 +131,8 @@ packages_redis() { printf 'redis-server\n'; }
 # Ubuntu's `chromium` is only a pointer to a snap; its driver package points there too.
 packages_chromium() { printf 'chromium\nchromium-driver\n'; }
 
+# The light one has auth_request, and brings no modules that would want loading.
+packages_nginx() { printf 'nginx-light\n'; }
 packages_faketime() { printf 'faketime\n'; }
 packages_curl() { printf 'curl\n'; }
 packages_jq() { printf 'jq\n'; }
@@ -146,18 +149,23 @@ as_root() {
 
 install_packages() {
     say "installing $* (apt-get)"
-    local redis_was_there=no
-    if dpkg-query --show redis-server >/dev/null 2>&1; then redis_was_there=yes; fi
+    local server
+    local -a new_servers=()
+    for server in redis-server nginx; do
+        dpkg-query --show "$server" >/dev/null 2>&1 || new_servers+=("$server")
+    done
     (
         # In a subshell, so that the trap is undone when it ends, however it ends.
         trap allow_servers EXIT
         forbid_servers && apt_get update -qq && apt_get install --yes --no-install-recommends "$@"
     ) || fail "apt-get could not install $*"
-    # A Redis that came just now shall not start at the next boot either.
-    if [ "$redis_was_there" = no ] && [ -d /run/systemd/system ] &&
-        [ -e /lib/systemd/system/redis-server.service ]; then
-        as_root systemctl disable --quiet redis-server || true
-    fi
+    # A server that came just now shall not start at the next boot either.
+    [ -d /run/systemd/system ] || return 0
+    for server in "${new_servers[@]}"; do
+        if [ -e "/lib/systemd/system/$server.service" ]; then
+            as_root systemctl disable --quiet "$server" || true
+        fi
+    done
 }
 
 apt_get() {

@@ -4,6 +4,7 @@ mod admission;
 mod architecture;
 mod documented;
 mod draw;
+mod front;
 mod lanes;
 mod openapi;
 mod outbox_dead_letters;

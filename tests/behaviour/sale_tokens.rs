@@ -101,7 +101,8 @@ fn hex_bytes(text: &str) -> Vec<u8> {
         .collect()
 }
 
-fn refused_tokens() -> Vec<(&'static str, String)> {
+/// Everything that looks like an admission token for `sale` and is none.
+pub(crate) fn refused_tokens() -> Vec<(&'static str, String)> {
     let valid = sign(&claims("sale", "mallory"));
     let other_issuer = {
         let pem = SigningKey::from_pem(&admission().current_pem).expect("our key");

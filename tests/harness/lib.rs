@@ -9,6 +9,7 @@ pub mod document;
 pub mod gate;
 pub mod keys;
 pub mod ledger;
+pub mod nginx;
 pub mod programs;
 pub mod proxy;
 mod resp;

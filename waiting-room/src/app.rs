@@ -12,8 +12,8 @@ use utoipa_axum::routes;
 
 use crate::http::admin::{codes, control, events, metrics};
 use crate::http::{
-    claim, describe, draw, heartbeat, join, join_limit, jwks, leave, page, place, readiness,
-    status, stream,
+    admission, claim, describe, draw, heartbeat, join, join_limit, jwks, leave, page, place,
+    readiness, status, stream,
 };
 use crate::identities::Identities;
 use crate::keys::Keys;
@@ -58,6 +58,7 @@ pub fn public(app: Arc<App>, settings: &Settings, shutdown: &CancellationToken) 
         .call("POST /v1/events/{event}/queue/heartbeat", routes!(heartbeat::heartbeat))
         .call("GET /v1/events/{event}/queue/stream", routes!(stream::stream))
         .call("POST /v1/events/{event}/admission", routes!(claim::claim))
+        .call("GET /v1/events/{event}/admission", routes!(admission::admission))
         .call("GET /v1/events/{event}/status", routes!(status::status))
         .call("GET /v1/events/{event}/draw", routes!(draw::draw))
         .call("GET /events/{event}", routes!(page::page))

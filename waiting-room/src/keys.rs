@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::Context;
-use shared::admission::{Issuer, SigningKey};
+use shared::admission::{Issuer, JwksSource, SigningKey, Verifier};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -13,7 +13,14 @@ use crate::settings::Settings;
 
 /// The keys in use. Replaced as a whole, so that no request sees half of a rotation.
 pub struct Keys {
-    issuer: RwLock<Arc<Issuer>>,
+    in_use: RwLock<InUse>,
+}
+
+#[derive(Clone)]
+struct InUse {
+    issuer: Arc<Issuer>,
+    /// Takes what the issuer has signed, with any of its keys.
+    verifier: Arc<Verifier>,
 }
 
 impl Keys {
@@ -22,20 +29,38 @@ impl Keys {
     /// # Errors
     /// With the variable's name, when a file is not an Ed25519 key.
     pub fn load(settings: &Settings) -> anyhow::Result<Self> {
-        Ok(Self { issuer: RwLock::new(Arc::new(issuer(settings, None)?)) })
+        Ok(Self { in_use: RwLock::new(InUse::read(settings, None)?) })
     }
 
     /// The issuer with the keys of now.
     pub fn current(&self) -> Arc<Issuer> {
-        self.issuer.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.in_use().issuer
+    }
+
+    /// Verifies what these keys have signed, without asking anybody.
+    pub fn verifier(&self) -> Arc<Verifier> {
+        self.in_use().verifier
+    }
+
+    fn in_use(&self) -> InUse {
+        self.in_use.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Reads the files again. Keys that are no longer in them still verify, and still repeat what they
     /// have signed: nobody is thrown out.
     fn reload(&self, settings: &Settings) -> anyhow::Result<()> {
-        let issuer = issuer(settings, Some(&self.current()))?;
-        *self.issuer.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(issuer);
+        let read = InUse::read(settings, Some(&self.current()))?;
+        *self.in_use.write().unwrap_or_else(PoisonError::into_inner) = read;
         Ok(())
+    }
+}
+
+impl InUse {
+    fn read(settings: &Settings, before: Option<&Issuer>) -> anyhow::Result<Self> {
+        let issuer = issuer(settings, before)?;
+        let keys = JwksSource::fixed(&issuer.jwks())?;
+        let verifier = Verifier::new(&settings.common.issuer, Arc::new(keys));
+        Ok(Self { issuer: Arc::new(issuer), verifier: Arc::new(verifier) })
     }
 }
 

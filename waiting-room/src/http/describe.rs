@@ -36,12 +36,17 @@ pub(crate) fn public<S: Clone + Send + Sync + 'static>(settings: &Settings) -> C
         about: "The same in a cookie named after the event, as join sets it: for browsers.",
         sent_as: SentAs::Cookie(cookie::name_of_any(!settings.insecure_cookies)),
     };
+    let admission = Credential {
+        name: "admission",
+        about: "The admission token that a claim is answered with.",
+        sent_as: SentAs::Bearer,
+    };
     let groups = [
         Group { name: "Queue", about: "One person's place, from joining to the gate." },
         Group { name: "Room", about: "What is the same for everybody." },
         SERVICE,
     ];
-    Calls::new("Stanchion waiting room", PUBLIC, &groups, &[ticket, cookie])
+    Calls::new("Stanchion waiting room", PUBLIC, &groups, &[ticket, cookie, admission])
 }
 
 /// The ops listener.

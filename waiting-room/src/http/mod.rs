@@ -1,6 +1,7 @@
 //! One file a call, and what the calls share.
 
 pub(crate) mod admin;
+pub(crate) mod admission;
 pub(crate) mod answer;
 pub(crate) mod claim;
 pub(crate) mod cookie;
