@@ -1,10 +1,8 @@
 //! A waiting room in front of somebody's shop: the question a proxy asks, and nginx asking it.
 
-use axum::Router;
-use axum::http::HeaderMap;
-use axum::routing::get;
 use serde_json::json;
-use tests::client::{Client, send};
+use tests::client::send;
+use tests::greeter;
 use tests::nginx::{Nginx, Ports};
 use tests::room::single;
 use tests::sale::{claims, sign};
@@ -37,20 +35,6 @@ async fn a_proxy_is_told_whether_an_admission_is_good() {
     }
 }
 
-/// A shop that says who has come, as far as its proxy told it.
-async fn shop() -> Client {
-    let who = async |headers: HeaderMap| {
-        let subject = headers.get("x-admission-subject").and_then(|value| value.to_str().ok());
-        format!("welcome {}", subject.unwrap_or("stranger"))
-    };
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let address = listener.local_addr().expect("bound");
-    let routes = Router::new().route("/", get(who)).route("/checkout/{*path}", get(who));
-    #[expect(clippy::disallowed_methods, reason = "a shop of the test's, not one of our services")]
-    tokio::spawn(async { axum::serve(listener, routes).await });
-    Client::new(address)
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn nginx_lets_in_who_was_admitted_and_sends_everybody_else_to_the_waiting_room() {
     let node = single(&[]).await;
@@ -58,7 +42,7 @@ async fn nginx_lets_in_who_was_admitted_and_sends_everybody_else_to_the_waiting_
     let checkout_url = format!("{}/enter", ports.shop_origin());
     node.create(EVENT, &json!({ "checkout_url": checkout_url })).await.expect(201);
     node.knows(EVENT).await;
-    let nginx = Nginx::start(&ports, &node.public, &shop().await).await;
+    let nginx = Nginx::start(&ports, &node.public, &greeter::start().await).await;
 
     assert_eq!(nginx.shop.get("/").await.expect(200).text, "welcome stranger");
     let sent_away = unfollowed(&nginx, "/checkout/basket?coupon=1", &[]).await;

@@ -1,3 +1,4 @@
 //! What people see, tried in a real browser.
 
+mod front;
 mod page;

@@ -156,7 +156,6 @@ impl Browser {
 }
 
 fn screenshots() -> Option<PathBuf> {
-    #[expect(clippy::disallowed_methods, reason = "a switch of the tests, no setting of a service")]
     std::env::var_os("STANCHION_SCREENSHOTS").map(PathBuf::from)
 }
 

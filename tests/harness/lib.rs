@@ -7,6 +7,7 @@ pub mod browser;
 pub mod client;
 pub mod document;
 pub mod gate;
+pub mod greeter;
 pub mod keys;
 pub mod ledger;
 pub mod nginx;
