@@ -57,9 +57,6 @@ struct StatusBody<'a> {
     #[serde(with = "time::serde::rfc3339::option")]
     #[schema(required = true)]
     opens_at: Option<OffsetDateTime>,
-    /// The operator's word to everybody who waits; `null` without one.
-    #[schema(required = true, example = "The doors open at 19:00.")]
-    message: Option<&'a str>,
     /// The store has not answered for a second; this is what was known before.
     stale: bool,
 }
@@ -127,7 +124,6 @@ fn body<'a>(event: &'a EventId, room: &'a Room) -> StatusBody<'a> {
         effective_rate_per_minute: now.rate_effective,
         reason: room.reason(),
         opens_at: settings.opens_at,
-        message: settings.message.as_deref(),
         stale: room.is_stale(),
     }
 }

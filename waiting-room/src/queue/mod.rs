@@ -1,6 +1,5 @@
 //! The queue's arithmetic: pure, without I/O, clock or async.
 
-mod color;
 mod crowd;
 mod draw;
 mod history;
@@ -11,7 +10,6 @@ mod settings;
 mod ticket;
 mod wait;
 
-pub use color::Color;
 pub use crowd::there_ahead;
 pub use draw::{ALGORITHM, Draw, Seed};
 pub use history::{History, Issued};

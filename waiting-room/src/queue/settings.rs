@@ -6,10 +6,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use utoipa::ToSchema;
 
-use super::color::Color;
-
 const RETURN_ORIGINS_MAX: usize = 100;
-const LOGO_URL_CHARACTERS_MAX: usize = 2_000;
 
 /// A room's settings. What is left out has the default named here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -83,19 +80,6 @@ pub struct RoomSettings {
     /// people through without a place, and rate and cap do not hold then.
     #[serde(default)]
     pub on_store_error: OnStoreError,
-    /// A word to everybody who waits, 1 to 500 characters, shown on every page within seconds. Left out:
-    /// none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(min_length = 1, max_length = 500, example = "The doors open at 19:00.")]
-    pub message: Option<String>,
-    /// The colour of buttons and bars on the waiting page, as in `#0a7f5a`. Left out: the page's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, pattern = "^#[0-9a-fA-F]{6}$", example = "#0a7f5a")]
-    pub brand_color: Option<Color>,
-    /// A logo for the waiting page: an https URL of at most 2,000 characters. Left out: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(max_length = 2_000, example = "https://shop.example/logo.svg")]
-    pub logo_url: Option<String>,
 }
 
 /// In which order people are called, if at all.
@@ -215,12 +199,6 @@ impl RoomSettings {
         if !(1..=1_000).contains(&length(&self.draw_beacon_value)) {
             return wrong("draw_beacon_value", "1 to 1,000 characters");
         }
-        if !(1..=500).contains(&length(&self.message)) {
-            return wrong("message", "1 to 500 characters");
-        }
-        if self.logo_url.as_deref().is_some_and(|url| !is_logo(url)) {
-            return wrong("logo_url", "an https URL of at most 2,000 characters");
-        }
         if self.draw_beacon_value.is_some() && self.draw_beacon.is_none() {
             return wrong("draw_beacon", "named before its value is given");
         }
@@ -283,13 +261,6 @@ fn is_origin(text: &str) -> bool {
         && text == format!("{scheme}://{authority}")
 }
 
-/// An https address, whose origin the page's policy can name.
-fn is_logo(text: &str) -> bool {
-    let Ok(uri) = text.parse::<http::Uri>() else { return false };
-    let host_fits = uri.authority().is_some_and(|authority| !authority.as_str().contains('@'));
-    uri.scheme_str() == Some("https") && host_fits && text.len() <= LOGO_URL_CHARACTERS_MAX
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -320,12 +291,6 @@ mod tests {
             (r#","opens_at":"soon""#, "component"),
             (r#","surprise":1"#, "unknown field `surprise`"),
             (r#","queueing_method":"lifo""#, "unknown variant `lifo`"),
-            (r#","message":"""#, "message must be 1 to 500 characters"),
-            (r#","brand_color":"red""#, "as in #0a7f5a"),
-            (r##","brand_color":"#12345g""##, "as in #0a7f5a"),
-            (r#","logo_url":"http://shop.example/logo.svg""#, "logo_url must be an https URL"),
-            (r#","logo_url":"https://a@shop.example/""#, "logo_url"),
-            (r#","logo_url":"data:image/svg+xml,x""#, "logo_url"),
         ] {
             let refusal = settings(more).expect_err(more);
             assert!(refusal.contains(named), "{refusal}");
