@@ -61,6 +61,9 @@ async fn settings_out_of_bounds_change_nothing() {
         json!({"return_origins": ["https://shop.example@evil.example"]}),
         json!({"opens_at": "tomorrow"}),
         json!({"name": ""}),
+        json!({"message": "x".repeat(501)}),
+        json!({"brand_color": "red"}),
+        json!({"logo_url": "http://shop.example/logo.svg"}),
         json!({"surprise": true}),
         json!({"queueing_method": "lifo"}),
     ] {
@@ -73,6 +76,22 @@ async fn settings_out_of_bounds_change_nothing() {
     node.ops.get("/v1/admin/events/new").await.expect_problem(404, "not_found");
     node.ops.post("/v1/admin/events/new/pause").await.expect_problem(404, "not_found");
     node.ops.post("/v1/admin/events/sale/explode").await.expect_problem(404, "not_found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operators_message_is_in_the_public_status_until_it_is_taken_away() {
+    let node = single(&[]).await;
+    node.create("sale", &json!({})).await.expect(201);
+    node.knows("sale").await;
+    for message in [json!("Doors open an hour later."), json!(null)] {
+        let change = json!({ "message": message });
+        node.ops.patch("/v1/admin/events/sale", &change).await.expect(200);
+        tests::wait::until("the message to be told", async || {
+            let status = node.public.get("/v1/events/sale/status").await.expect(200);
+            (status.json()["message"] == message).then_some(())
+        })
+        .await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -57,6 +57,9 @@ struct StatusBody<'a> {
     #[serde(with = "time::serde::rfc3339::option")]
     #[schema(required = true)]
     opens_at: Option<OffsetDateTime>,
+    /// What the operator tells everybody who waits; `null` when it is nothing.
+    #[schema(required = true, example = "Doors open an hour later.")]
+    message: Option<&'a str>,
     /// The store has not answered for a second; this is what was known before.
     stale: bool,
 }
@@ -124,6 +127,7 @@ fn body<'a>(event: &'a EventId, room: &'a Room) -> StatusBody<'a> {
         effective_rate_per_minute: now.rate_effective,
         reason: room.reason(),
         opens_at: settings.opens_at,
+        message: settings.message.as_deref(),
         stale: room.is_stale(),
     }
 }

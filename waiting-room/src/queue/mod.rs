@@ -1,5 +1,6 @@
 //! The queue's arithmetic: pure, without I/O, clock or async.
 
+mod brand;
 mod crowd;
 mod draw;
 mod history;
@@ -10,6 +11,7 @@ mod settings;
 mod ticket;
 mod wait;
 
+pub use brand::{Colour, secure_origin};
 pub use crowd::there_ahead;
 pub use draw::{ALGORITHM, Draw, Seed};
 pub use history::{History, Issued};

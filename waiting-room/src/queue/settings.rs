@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use utoipa::ToSchema;
 
+use super::brand::{Colour, secure_origin};
+
 const RETURN_ORIGINS_MAX: usize = 100;
 
 /// A room's settings. What is left out has the default named here.
@@ -80,6 +82,18 @@ pub struct RoomSettings {
     /// people through without a place, and rate and cap do not hold then.
     #[serde(default)]
     pub on_store_error: OnStoreError,
+    /// What everybody who waits is told besides, by the operator, 1 to 500 characters. Left out: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 500, example = "Doors open an hour later.")]
+    pub message: Option<String>,
+    /// The page's colour, as `#rrggbb`. Text on it is black or white, whichever is read better.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^#[0-9a-fA-F]{6}$", example = "#7a1fa2")]
+    pub brand_color: Option<String>,
+    /// The page's logo: an https URL of at most 2,000 characters. Left out: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 2_000, example = "https://shop.example/logo.svg")]
+    pub logo_url: Option<String>,
 }
 
 /// In which order people are called, if at all.
@@ -202,6 +216,7 @@ impl RoomSettings {
         if self.draw_beacon_value.is_some() && self.draw_beacon.is_none() {
             return wrong("draw_beacon", "named before its value is given");
         }
+        self.validate_looks()?;
         let within = [
             ("admission_rate_per_minute", self.admission_rate_per_minute, 1..=600_000),
             ("max_active_sessions", self.max_active_sessions, 1..=10_000_000),
@@ -210,6 +225,23 @@ impl RoomSettings {
             ("max_queue_length", self.max_queue_length.unwrap_or(1), 1..=100_000_000),
         ];
         within.into_iter().try_for_each(|(field, value, range)| bounded(field, value, &range))
+    }
+
+    /// Checks what only the page shows.
+    fn validate_looks(&self) -> Result<(), InvalidSettings> {
+        let wrong =
+            |field, expected: &str| Err(InvalidSettings { field, expected: expected.to_owned() });
+        let message = self.message.as_ref().map_or(1, |text| text.chars().count());
+        if !(1..=500).contains(&message) {
+            return wrong("message", "1 to 500 characters");
+        }
+        if self.brand_color.as_ref().is_some_and(|text| Colour::parse(text).is_none()) {
+            return wrong("brand_color", "a colour as #rrggbb");
+        }
+        if self.logo_url.as_ref().is_some_and(|url| secure_origin(url).is_none()) {
+            return wrong("logo_url", "an https URL of at most 2,000 characters");
+        }
+        Ok(())
     }
 
     /// The fields that the store's scripts read, with their values.
@@ -290,6 +322,10 @@ mod tests {
             (r#","max_queue_length":0"#, "max_queue_length"),
             (r#","opens_at":"soon""#, "component"),
             (r#","surprise":1"#, "unknown field `surprise`"),
+            (r#","message":"""#, "message must be 1 to 500 characters"),
+            (r##","brand_color":"#12345""##, "brand_color must be a colour as #rrggbb"),
+            (r#","logo_url":"http://shop.example/logo.svg""#, "logo_url must be an https URL"),
+            (r#","logo_url":"https://shop.example;img-src *""#, "logo_url must be an https URL"),
             (r#","queueing_method":"lifo""#, "unknown variant `lifo`"),
         ] {
             let refusal = settings(more).expect_err(more);
