@@ -106,7 +106,9 @@ fn cors(origins: &[HeaderValue]) -> CorsLayer {
             header::CONTENT_TYPE,
             HeaderName::from_static("idempotency-key"),
         ])
+        // The date, so that a page can count down by our clock and not by the phone's.
         .expose_headers([
+            header::DATE,
             header::LOCATION,
             header::RETRY_AFTER,
             REQUEST_ID.clone(),

@@ -5,6 +5,7 @@
 
 pub mod browser;
 pub mod client;
+pub mod demo;
 pub mod document;
 pub mod gate;
 pub mod greeter;

@@ -1,74 +1,31 @@
-// The demo shop. Whom the waiting room lets in arrives with `#token=…`; with it the page reserves at
-// the checkout, directly. Only paying goes through the shop's own server, which holds the service
-// token.
+// The demo shop. Whom the waiting room lets in arrives with `#token=…`; with it the page reserves and pays at the
+// checkout, directly from the browser.
+
+import { call, config, insist, serverNow } from "./api.js";
+import "./panel.js";
+import { describe, refreshSectors, rows } from "./sectors.js";
+import { claims, decided, keyFor, sessionIsOver, sessionMs, store, stored, token } from "./session.js";
+import { clock, money, pattern } from "./ticket.js";
+import { standing, waitingWords, words } from "./words.js";
 
 const POLL_MS = 2000;
-const QUANTITY_MAX = 4;
-const FINAL = new Set(["confirmed", "expired", "cancelled"]);
-const STATES = {
-  pending: "Your request is in the queue …",
-  held: "These places are held for you.",
-  confirmed: "Paid. Have a good time!",
-  expired: "The time to pay has run out; the places were given back.",
-  cancelled: "Cancelled; the places were given back.",
-};
+const POLL_MS_PAYING = 700;
+// A provider that takes longer is said to.
+const SLOW_MS = 3000;
+const LAST_MINUTE_MS = 60_000;
 
 const $ = (id) => document.getElementById(id);
-const config = await (await fetch("config.json")).json();
-const token = takeToken();
-const claims = readClaims(token);
-const rows = new Map();
+const event = claims?.event ?? config.event;
 let reservation = stored("reservation");
 let busy = false;
+let payingSince = 0;
+let shown = "";
+let warned = false;
 
-// --- the admission token -----------------------------------------------------------------------
+// --- what one can do -----------------------------------------------------------------------------
 
-// Out of the address bar at once, so that it is in no history, bookmark or screenshot.
-function takeToken() {
-  const given = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (given) {
-    sessionStorage.setItem("token", given);
-    history.replaceState(null, "", location.pathname + location.search);
-  }
-  return sessionStorage.getItem("token");
-}
-
-// Unverified, for display and the event's name: the checkout is who verifies.
-function readClaims(jwt) {
-  try {
-    const payload = jwt.split(".")[1].replace(/-/g, "+").replace(/_/g, "/");
-    const bytes = Uint8Array.from(atob(payload), (char) => char.charCodeAt(0));
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    return null;
-  }
-}
-
-function sessionMs() {
-  return claims ? claims.exp * 1000 - Date.now() : 0;
-}
-
-// --- talking to the checkout ---------------------------------------------------------------------
-
-// Resolves with the answer's body; throws an error whose `status` is 0 when no answer came.
-async function call(url, { bearer, ...options } = {}) {
-  const headers = { ...options.headers };
-  if (bearer) headers.authorization = `Bearer ${bearer}`;
-  if (options.body) headers["content-type"] = "application/json";
-  let response;
-  try {
-    response = await fetch(url, { ...options, headers, cache: "no-store" });
-  } catch {
-    throw Object.assign(new Error("No answer. Try again: nothing is reserved twice."), { status: 0 });
-  }
-  const body = await response.json().catch(() => null);
-  if (response.ok) return body;
-  const text = body?.detail ?? body?.title ?? `The shop answered ${response.status}.`;
-  throw Object.assign(new Error(text), { status: response.status, code: body?.code });
-}
-
-function reservationUrl() {
-  return `${config.checkout_url}/v1/reservations/${encodeURIComponent(reservation.id)}`;
+function reservationUrl(more = "") {
+  return `${config.checkout_url}/v1/reservations/${encodeURIComponent(reservation.id)}${more}`;
 }
 
 // The reservation's own token outlives the session that made it.
@@ -76,16 +33,18 @@ function owner() {
   return reservation.reservation_token ?? token;
 }
 
-// One thing at a time, with the message of what went wrong.
+// One thing at a time, and what went wrong is said.
 async function attempt(action) {
   if (busy) return;
   busy = true;
-  $("message").textContent = "";
+  say("");
   render();
   try {
     await action();
+    say("");
   } catch (error) {
-    $("message").textContent = error.message;
+    say(words(error));
+    if (error.code === "invalid_token" || error.code === "not_admitted") sessionIsOver();
   } finally {
     busy = false;
     render();
@@ -93,174 +52,219 @@ async function attempt(action) {
 }
 
 // The key is kept until the request is decided: a second try after a lost answer is the same request.
-async function reserve(sectorId, quantity) {
-  const order = `${sectorId} ${quantity}`;
-  let pending = stored("pending");
-  if (pending?.order !== order) pending = { order, key: crypto.randomUUID() };
-  store("pending", pending);
+async function once(what, wanted, url, body, bearer) {
   try {
-    const made = await call(`${config.checkout_url}/v1/reservations`, {
-      method: "POST",
-      bearer: token,
-      headers: { "idempotency-key": pending.key },
-      body: JSON.stringify({ sector_id: sectorId, quantity }),
+    const answer = await insist("POST", url, { bearer, key: keyFor(what, wanted), body }, (error) => {
+      say(waitingWords(error));
     });
-    store("pending", null);
-    keep(made);
+    decided(what);
+    return answer;
   } catch (error) {
-    const undecided = error.status === 0 || error.status === 429 || error.status >= 500;
-    if (!undecided) store("pending", null);
+    if (!error.passes) decided(what);
     throw error;
   }
 }
 
+async function reserve(sectorId, quantity) {
+  const body = { sector_id: sectorId, quantity };
+  const url = `${config.checkout_url}/v1/reservations`;
+  keep(await once("reserve", `${sectorId} ${quantity}`, url, body, token));
+}
+
 async function pay() {
-  const body = JSON.stringify({ reservation_id: reservation.id });
-  keep(await call("pay", { method: "POST", body }));
+  const method = new FormData($("pay")).get("method");
+  payingSince = Date.now();
+  const body = { provider: "sandbox", payment_method: method };
+  keep(await once("pay", `${reservation.id} ${method}`, reservationUrl("/payment"), body, owner()));
+}
+
+async function extend() {
+  try {
+    keep(await once("extend", reservation.id, reservationUrl("/extend"), undefined, owner()));
+  } finally {
+    // Once, whatever became of it; also when it was done in another tab.
+    if (!stored("key extend")) keep({ extended: true });
+  }
 }
 
 async function cancel() {
-  keep(await call(reservationUrl(), { method: "DELETE", bearer: owner() }));
-  await refresh();
+  keep(await insist("DELETE", reservationUrl(), { bearer: owner() }, (error) => say(waitingWords(error))));
+}
+
+// --- what is known -------------------------------------------------------------------------------
+
+function isPaying() {
+  const under = ["payment_processing", "confirming_availability", "withdrawing", "refund_pending", "paid"];
+  return under.includes(reservation?.payment?.state) && reservation.state !== "confirmed";
+}
+
+function isSettled() {
+  if (!reservation || isPaying()) return reservation === null;
+  return ["confirmed", "expired", "cancelled"].includes(reservation.state);
 }
 
 async function refresh() {
   if (isSettled()) return;
   const { id } = reservation;
-  const answer = await call(reservationUrl(), { bearer: owner() });
+  const answer = await call("GET", reservationUrl(), { bearer: owner() }).catch((error) => {
+    // An order in line that was refused, or a reservation that nobody knows any more.
+    if (error.passes) throw error;
+    forget();
+    say(words(error));
+    render();
+    return null;
+  });
   // Overtaken by an action, whose answer is the newer one.
-  if (!isSettled() && reservation.id === id) keep(answer);
-}
-
-function isSettled() {
-  return reservation === null || FINAL.has(reservation.state);
+  if (answer && !busy && reservation?.id === id) keep(answer);
 }
 
 // Later answers need not repeat everything the first one said.
 function keep(answer) {
   reservation = { ...reservation, ...answer };
+  const { payment } = reservation;
+  if (payment?.state === "recovered" && payment.reservation_id) {
+    // The same places, bought under another name.
+    const { reservation_id: id, reservation_token } = payment;
+    reservation = { ...reservation, id, reservation_token, state: "confirmed", saved: true };
+  }
   store("reservation", reservation);
+  render();
+}
+
+function forget() {
+  reservation = null;
+  store("reservation", null);
+}
+
+async function sectors() {
+  if (sessionMs() <= 0) return;
+  await refreshSectors(event, (sector, quantity) => attempt(() => reserve(sector, quantity)));
 }
 
 // --- the page ------------------------------------------------------------------------------------
 
+function say(text) {
+  if ($("message").textContent !== text) $("message").textContent = text;
+}
+
 function render() {
-  const inside = sessionMs() > 0;
+  const left = sessionMs();
+  const inside = left > 0;
   $("session").hidden = !inside;
-  $("session-left").textContent = clock(sessionMs());
+  $("session-left").textContent = clock(left);
   $("sectors").hidden = !inside || reservation !== null;
   $("outside").hidden = inside || reservation !== null;
-  $("waiting-room").href =
-    `${config.waiting_room_url}/events/${encodeURIComponent(claims?.event ?? config.event)}`;
+  const waitingRoom = `${config.waiting_room_url}/events/${encodeURIComponent(event)}`;
+  for (const link of document.querySelectorAll(".waiting-room")) link.href = waitingRoom;
   if (claims && !inside) {
-    $("outside-title").textContent = "Your session has ended";
-    $("outside-text").textContent = "The waiting room has a new place for you.";
+    $("outside-title").textContent = "Your turn is over";
+    $("outside-text").textContent = "It ends with its time, or when a purchase is done. The waiting room has a new place for you.";
   }
-  for (const row of rows.values()) row.button.disabled = busy || row.available < 1;
-  renderReservation();
+  for (const row of rows.values()) {
+    row.button.disabled = busy || row.available < 1;
+    row.form.hidden = row.available < 1;
+  }
+  $("reservation").hidden = reservation === null;
+  if (reservation) renderReservation();
+  moveFocus();
 }
 
 function renderReservation() {
-  $("reservation").hidden = reservation === null;
-  if (!reservation) return;
-  const { state, items = [], total, currency, expires_at: expires } = reservation;
-  const held = state === "held";
-  const left = Date.parse(expires) - Date.now();
-  $("state").textContent = STATES[state] ?? state?.replaceAll("_", " ") ?? "";
-  $("state").dataset.state = state ?? "";
-  $("items").textContent = items.map(describe).join(", ");
-  $("total").textContent = total === undefined ? "" : money(total, currency);
+  const { id, state, items = [], total, currency, expires_at: expires, payment, saved } = reservation;
+  const left = Date.parse(expires) - serverNow();
+  const running = state === "held" && left > 0;
+  const payable = running && (!payment || payment.state === "payment_failed");
+  const [title, text] = standing(
+    state === "held" && !running && !payment ? { state: "expired" } : reservation,
+    Date.now() - payingSince > SLOW_MS,
+  );
+  set("state", title);
+  set("state-text", saved ? "Your time had run out, and the same places were taken again for you." : text);
+  $("reservation").dataset.state = state ?? "";
+  $("reservation").dataset.payment = payment?.state ?? "";
+  set("items", items.map(describe).join(", "));
+  set("total", total === undefined ? "" : money(total, currency));
+  $("hold").hidden = !running;
   $("countdown").textContent = clock(left);
-  $("expiry").hidden = !held;
-  $("pay").hidden = $("cancel").hidden = !held;
-  $("pay").disabled = busy || left <= 0;
-  $("cancel").disabled = busy;
-  $("again").hidden = !FINAL.has(state);
+  const whole = Date.parse(expires) - Date.parse(reservation.created_at);
+  $("countdown-bar").value = Math.max(0, Math.min(1, left / whole));
+  lastMinute(running ? left : Infinity);
+  $("pay").hidden = !payable;
+  $("cancel").hidden = !(running || state === "pending");
+  $("extend").hidden = !running || reservation.extended === true || isPaying();
+  for (const name of ["pay-now", "extend", "cancel"]) $(name).disabled = busy || state === "pending";
+  set("pay-now", payment?.state === "payment_failed" ? "Try again" : "Pay");
+  $("again").hidden = !(isSettled() || (state === "held" && !running && !isPaying()));
+  $("ticket").hidden = state !== "confirmed";
+  if (state === "confirmed") renderTicket(id, items);
 }
 
-function describe({ sector_id: id, quantity }) {
-  const name = rows.get(id)?.name ?? stored("names")?.[id] ?? "place";
-  return `${quantity} × ${name}`;
+function renderTicket(id, items) {
+  if ($("ticket").dataset.id === id) return;
+  $("ticket").dataset.id = id;
+  set("ticket-event", document.title.split(" · ")[0]);
+  set("ticket-items", items.map(describe).join(", "));
+  set("ticket-id", id);
+  $("ticket-code").replaceChildren(pattern(id));
 }
 
-async function refreshSectors() {
-  if (sessionMs() <= 0) return;
-  const event = encodeURIComponent(claims.event);
-  const { sectors } = await call(`${config.checkout_url}/v1/events/${event}/sectors`);
-  for (const sector of sectors) {
-    const row = rows.get(sector.sector_id) ?? addSector(sector);
-    row.available = sector.available;
-    const left = sector.available > 0 ? `${sector.available} of ${sector.capacity} left` : "Sold out";
-    // Only when it changes: a screen reader and a person choosing are left alone.
-    if (row.left.textContent !== left) row.left.textContent = left;
+// Said once, politely: the clock itself is not read out.
+function lastMinute(left) {
+  if (left > LAST_MINUTE_MS) warned = false;
+  else if (!warned) {
+    warned = true;
+    say("Less than a minute left to pay.");
   }
-  store("names", Object.fromEntries([...rows].map(([id, row]) => [id, row.name])));
 }
 
-function addSector(sector) {
-  const item = $("sector").content.firstElementChild.cloneNode(true);
-  const part = (name) => item.querySelector(name);
-  item.dataset.sectorId = sector.sector_id;
-  part(".name").textContent = sector.name;
-  part(".price").textContent = money(sector.price, sector.currency);
-  for (let n = 1; n <= Math.min(QUANTITY_MAX, sector.capacity); n++) part("select").add(new Option(n, n));
-  part("button").setAttribute("aria-label", `Reserve ${sector.name}`);
-  part("form").addEventListener("submit", (event) => {
-    event.preventDefault();
-    attempt(() => reserve(sector.sector_id, Number(part("select").value)));
-  });
-  $("sector-list").append(item);
-  const row = { name: sector.name, left: part(".left"), button: part("button"), available: 0 };
-  rows.set(sector.sector_id, row);
-  return row;
-}
-
-// Amounts are in the currency's smallest unit: cents for EUR, whole yen for JPY.
-function money(amount, currency) {
-  const format = new Intl.NumberFormat(undefined, { style: "currency", currency });
-  return format.format(amount / 10 ** format.resolvedOptions().maximumFractionDigits);
-}
-
-function clock(ms) {
-  const seconds = Math.max(0, Math.ceil((Number.isFinite(ms) ? ms : 0) / 1000));
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-}
-
-function store(key, value) {
-  if (value === null) sessionStorage.removeItem(key);
-  else sessionStorage.setItem(key, JSON.stringify(value));
-}
-
-function stored(key) {
-  try {
-    return JSON.parse(sessionStorage.getItem(key));
-  } catch {
-    return null;
+// Where something new has come, the keyboard and the screen reader follow.
+function moveFocus() {
+  const now = reservation === null ? "sectors" : reservation.state;
+  if (shown && shown !== now) {
+    const heading = $(reservation === null ? ($("sectors").hidden ? "outside-title" : "sectors-title") : "state");
+    heading.focus({ preventScroll: true });
+    scrollTo({ top: 0 });
   }
+  shown = now;
+}
+
+function set(id, text) {
+  if ($(id).textContent !== text) $(id).textContent = text;
+}
+
+async function nameEvent() {
+  const status = await call("GET", `${config.waiting_room_url}/v1/events/${encodeURIComponent(event)}/status`);
+  document.title = `${status.name} · Demo shop`;
+  set("event", status.name);
 }
 
 // --- what happens when ---------------------------------------------------------------------------
 
 async function poll() {
   if (!document.hidden && !busy) {
-    // Quiet on failure: the next turn asks again, and an action tells its own failure.
-    await Promise.allSettled([refreshSectors(), refresh()]);
+    // Quiet on failure, but for the connection: the next turn asks again, and an action tells its own failure.
+    const looks = await Promise.allSettled([sectors(), refresh()]);
+    $("connection").hidden = !looks.some((look) => look.reason?.status === 0);
     render();
   }
-  setTimeout(poll, POLL_MS);
+  setTimeout(poll, isPaying() || reservation?.state === "pending" ? POLL_MS_PAYING : POLL_MS);
 }
 
-$("pay").addEventListener("click", () => attempt(pay));
+$("pay").addEventListener("submit", (submitted) => {
+  submitted.preventDefault();
+  attempt(pay);
+});
+$("extend").addEventListener("click", () => attempt(extend));
 $("cancel").addEventListener("click", () => attempt(cancel));
 $("again").addEventListener("click", () => {
-  reservation = null;
-  store("reservation", null);
-  $("message").textContent = "";
+  forget();
+  say("");
   render();
 });
 addEventListener("hashchange", () => {
   if (location.hash.includes("token=")) location.reload();
 });
-setInterval(render, 1000);
+setInterval(render, 500);
 render();
+nameEvent().catch(() => {});
 poll();

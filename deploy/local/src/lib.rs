@@ -3,6 +3,7 @@
 //!
 //! - [`stores`]: [`stores::Postgres`] and [`stores::Redis`]: start, stop, crash, restart
 //! - [`service`]: a service binary, started and waited for until it is ready
+//! - [`shop`]: the demo shop, its provider panel and its self-check
 //! - [`leash`]: no child outlives its parent, however the parent dies
 //! - [`ports`], [`wait`], [`logs`]: free ports, waiting with a deadline, the end of a log
 //!
@@ -16,6 +17,7 @@ pub mod logs;
 pub mod ports;
 mod processes;
 pub mod service;
+pub mod shop;
 pub mod stores;
 pub mod wait;
 

@@ -3,8 +3,7 @@
 //!
 //! In the order in which things happen: [`cli`], [`running`] (one at a time), [`secrets`],
 //! [`plan`] (ports and settings), [`stack`] (start, watch, stop), [`seed`] (the demo event),
-//! [`env_file`] and [`summary`]; [`shop`] is the demo shop; [`detach`] does all that in the
-//! background.
+//! [`env_file`] and [`summary`]; [`detach`] does all that in the background.
 
 mod cli;
 mod detach;
@@ -15,7 +14,6 @@ mod running;
 mod say;
 mod secrets;
 mod seed;
-mod shop;
 mod signals;
 mod stack;
 mod summary;
@@ -89,5 +87,5 @@ async fn run(cli: &Cli, layout: &Layout, stack: &mut Stack) -> anyhow::Result<()
     let addresses = stack.start(cli, layout).await?;
     summary::print(cli, layout, &addresses);
     env_file::write(&layout.env_file(), &addresses)?;
-    Err(stack.death().await)
+    Err(stack.watch().await)
 }

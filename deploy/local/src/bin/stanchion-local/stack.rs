@@ -3,16 +3,17 @@
 use anyhow::{Context, ensure};
 use futures::future::{BoxFuture, FutureExt, join_all, select_all};
 use local::service::{Service, ServiceOptions};
+use local::shop::{self, Restart, Restarted, Shop, ShopOptions};
 use local::stores::{Postgres, PostgresOptions, Redis, RedisOptions};
 use tokio::process::Command;
+use tokio::sync::mpsc;
 
 use crate::cli::Cli;
 use crate::layout::Layout;
 use crate::plan::{Instance, Plan, Ports};
 use crate::say;
 use crate::secrets::Secrets;
-use crate::seed::Seed;
-use crate::shop::Shop;
+use crate::seed::{self, Seed};
 use crate::summary;
 
 /// The sandbox provider's, when it is free.
@@ -24,6 +25,7 @@ pub(crate) struct Stack {
     postgres: Option<Postgres>,
     redis: Option<Redis>,
     shop: Option<Shop>,
+    restarts: Option<mpsc::Receiver<Restart>>,
     services: Vec<Service>,
 }
 
@@ -54,9 +56,8 @@ impl Stack {
         let waiting_rooms = ports.instances("waiting-room", cli.instances, (8080, 9080))?;
         let checkouts = ports.instances("checkout", cli.instances, (8081, 9081))?;
         let sandbox_port = ports.next(SANDBOX_PORT)?;
-        let shop = Shop::start(&waiting_rooms[0], &checkouts[0], &secrets.service_token).await?;
-        let shop_url = shop.url().to_owned();
-        self.shop = Some(shop);
+        let closed_shop = shop::Closed::bind(shop::PORT).await?;
+        let shop_url = closed_shop.url().to_owned();
 
         let plan = Plan {
             cli,
@@ -68,6 +69,7 @@ impl Stack {
             shop_url: shop_url.clone(),
             sandbox_url: format!("http://127.0.0.1:{sandbox_port}"),
         };
+        self.open_shop(closed_shop, &plan, &waiting_rooms[0], &checkouts[0])?;
         migrate(&plan.checkout(&checkouts[0])?).await?;
         // It is ready long before the first checkout is.
         let sandbox = Service::spawn(plan.sandbox(sandbox_port, &checkouts[0])?)?;
@@ -95,6 +97,30 @@ impl Stack {
             service_token,
             demo_sector_id,
         })
+    }
+
+    /// Opens the shop, which may have a checkout or Redis restarted.
+    fn open_shop(
+        &mut self,
+        shop: shop::Closed,
+        plan: &Plan<'_>,
+        waiting_room: &Instance,
+        checkout: &Instance,
+    ) -> anyhow::Result<()> {
+        let (restarts, orders) = mpsc::channel(1);
+        let addresses = |one: &Instance| shop::Addresses { url: one.url(), ops_url: one.ops_url() };
+        say::step(&format!("demo shop at {}", shop.url()));
+        self.restarts = Some(orders);
+        self.shop = Some(shop.open(ShopOptions {
+            event: seed::EVENT.to_owned(),
+            waiting_room: addresses(waiting_room),
+            checkout: addresses(checkout),
+            ops_token: plan.secrets.ops_token.clone(),
+            sandbox_url: plan.sandbox_url.clone(),
+            sandbox_key: plan.secrets.sandbox_key.clone(),
+            restarts: Some(restarts),
+        })?);
+        Ok(())
     }
 
     async fn sandbox_ready(&self, port: u16) -> anyhow::Result<()> {
@@ -136,8 +162,45 @@ impl Stack {
         Ok(())
     }
 
+    /// Restarts what the shop asks for, until something has ended by itself; says what.
+    pub(crate) async fn watch(&mut self) -> anyhow::Error {
+        let mut orders = self.restarts.take();
+        loop {
+            let order = async {
+                match &mut orders {
+                    Some(orders) => orders.recv().await,
+                    None => None,
+                }
+            };
+            let order = tokio::select! {
+                death = self.death() => return death,
+                Some(order) = order => order,
+            };
+            let restarted = self.restart(order.what).await;
+            // Whoever asked may have gone; a process that did not come back is seen as dead.
+            let _ = order.done.send(restarted);
+        }
+    }
+
+    async fn restart(&mut self, what: Restarted) -> anyhow::Result<()> {
+        match what {
+            Restarted::Redis => {
+                let redis = self.redis.as_mut().context("there is no Redis")?;
+                redis.kill().await?;
+                redis.restart().await
+            }
+            Restarted::Checkout => {
+                let mut checkouts =
+                    self.services.iter_mut().filter(|one| one.name().starts_with("checkout"));
+                let checkout = checkouts.next().context("there is no checkout")?;
+                checkout.kill().await?;
+                checkout.restart().await
+            }
+        }
+    }
+
     /// Waits until something has ended by itself, and says what.
-    pub(crate) async fn death(&self) -> anyhow::Error {
+    async fn death(&self) -> anyhow::Error {
         let mut ends: Vec<BoxFuture<'_, (&str, String, String)>> = Vec::new();
         if let Some(one) = &self.postgres {
             let end = one.ended().map(|exit| ("Postgres", exit.to_string(), one.log_tail()));
