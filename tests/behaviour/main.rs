@@ -16,6 +16,7 @@ mod payments;
 mod presence;
 mod queue;
 mod recovery;
+mod rehearsal;
 mod room_admin;
 mod room_keys;
 mod room_without_redis;

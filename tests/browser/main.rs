@@ -3,3 +3,4 @@
 mod front;
 mod page;
 mod shop;
+mod rehearsal;

@@ -6,6 +6,7 @@
 pub mod browser;
 pub mod client;
 pub mod demo;
+pub mod deployment;
 pub mod document;
 pub mod gate;
 pub mod greeter;
@@ -14,6 +15,8 @@ pub mod ledger;
 pub mod nginx;
 pub mod programs;
 pub mod proxy;
+#[path = "../rehearse/mod.rs"]
+pub mod rehearse;
 mod resp;
 pub mod room;
 pub mod sale;
