@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tests::deployment::Deployment;
 use tests::keys::OPS_TOKEN;
 use tests::rehearse::{Cli, Outcome, run};
-use tests::sandbox;
+use tests::{sandbox, wait};
 use tokio_util::sync::CancellationToken;
 
 /// Many people in little time, nobody with a hidden tab, which would take a minute.
@@ -94,6 +94,27 @@ async fn a_rehearsal_of_a_sound_deployment_says_that_all_of_it_held() {
     let event = json["promised"]["event"].as_str().expect("a name");
     let room = at.room.ops.get(&format!("/v1/admin/events/{event}")).await.expect(200);
     assert_eq!(room.str("status"), "closed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rehearsal_that_is_ended_early_says_what_it_has_seen_and_that_it_was_not_enough() {
+    let at = Deployment::start().await;
+    at.room.create("short", &json!({})).await.expect(201);
+    at.checkout.on_sale("short", 500).await;
+    let cli = cli(&at, at.room.public.base(), at.checkout.public.base(), &["--event", "short"]);
+    let interrupt = CancellationToken::new();
+    let (running, seen) = (run(&cli, interrupt.clone(), true), async {
+        wait::until("some people to have come", async || {
+            let figures = at.room.ops.get("/v1/admin/events/short/metrics").await;
+            (figures.number("last_number") > 10).then_some(())
+        })
+        .await;
+        interrupt.cancel();
+    });
+    let (report, ()) = tokio::join!(running, seen);
+    let report = report.expect("it begins");
+    assert_eq!(report.exit_code(), 3, "{}", report.text());
+    assert!(report.page().contains("ended early"), "{}", report.text());
 }
 
 /// Stands before a service and lies about it.

@@ -64,12 +64,7 @@ pub(crate) struct Caller {
 impl Caller {
     /// People of a local target come from many addresses of 127.0.0.0/8, since a room counts joins by
     /// address; elsewhere all come from this machine's.
-    pub(crate) fn new(
-        people: usize,
-        spread: bool,
-        header: Option<String>,
-        started: Instant,
-    ) -> anyhow::Result<Self> {
+    pub(crate) fn new(people: usize, spread: bool, header: Option<String>) -> anyhow::Result<Self> {
         let sources = if spread { addresses(people) } else { vec![None] };
         let client = |source: &Option<IpAddr>| {
             let client = Client::builder()
@@ -87,7 +82,7 @@ impl Caller {
             clients,
             sources,
             header,
-            started,
+            started: Instant::now(),
             answers: Mutex::default(),
             latencies: latencies.collect::<anyhow::Result<_>>()?,
             lateness: Mutex::new(histogram()?),

@@ -54,14 +54,13 @@ pub async fn run(cli: &Cli, interrupt: CancellationToken, quiet: bool) -> anyhow
     };
     let crowd = plan::crowd(cli.people as usize, &curve, &cli.shares, cli.think, cli.seed);
     let counts = plan::count(&crowd, &curve);
+    let spread = target.is_local && !cli.one_address;
+    let caller = Caller::new(crowd.len(), spread, cli.client_ip_header.clone())?;
     let began = OffsetDateTime::now_utc();
     let opens_at = began + PREPARATION + Duration::from_secs(cli.pre_queue);
     let promised = stage::event(cli, &target, &ops, opens_at).await?;
     let (any_sector, key_id, public_key) = stage::shown(&target, &ops, &promised.event).await?;
 
-    let started = Instant::now();
-    let spread = target.is_local && !cli.one_address;
-    let caller = Caller::new(crowd.len(), spread, cli.client_ip_header.clone(), started)?;
     let stage = Arc::new(Stage {
         target,
         caller,

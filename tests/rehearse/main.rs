@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tests::rehearse::{Cli, run};
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +16,7 @@ const UNUSABLE: u8 = 2;
 #[tokio::main]
 async fn main() -> ExitCode {
     let cli = Cli::parse();
+    open_many_files();
     let interrupt = CancellationToken::new();
     let on_ctrl_c = interrupt.clone();
     tokio::spawn(async move {
@@ -37,4 +39,12 @@ async fn main() -> ExitCode {
             ExitCode::from(UNUSABLE)
         }
     }
+}
+
+/// Each connection is an open file, and the usual soft limit is 1,024. As many as the system allows; with
+/// fewer it shows in the report as requests without an answer.
+fn open_many_files() {
+    let limit = getrlimit(Resource::Nofile);
+    // It is lowered by nobody, so there is nothing to lose when it stays as it is.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }

@@ -2,7 +2,7 @@
 //!
 //! | module | what it holds | |
 //! |---|---|---|
-//! | [`cli`] | what it is told | |
+//! | [`cli`], [`target`] | what it is told, and where it goes | |
 //! | [`plan`], [`arrivals`], [`habits`] | who comes when, and what each of them does: fixed by the seed before anything starts | pure |
 //! | [`stage`] | the event that the rehearsal makes for itself, and closes | |
 //! | [`person`] | one person's way: queue, gate, shop | |
@@ -29,6 +29,7 @@ mod random;
 mod record;
 mod report;
 mod stage;
+mod target;
 mod verdict;
 mod watch;
 

@@ -13,8 +13,9 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::caller::Caller;
-use super::cli::{Cli, Paying, Target};
+use super::cli::Cli;
 use super::record::Promised;
+use super::target::{Paying, Target};
 
 const OPS_WITHIN: Duration = Duration::from_secs(10);
 /// Attempts, half a second apart, to see a new event at a service's public side.

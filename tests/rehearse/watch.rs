@@ -8,9 +8,9 @@ use serde_json::Value;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
-use super::cli::{Paying, Target};
 use super::record::{Entry, Published, Reconciled, Sample};
 use super::stage::{Ops, Stage};
+use super::target::{Paying, Target};
 
 const EVERY: Duration = Duration::from_secs(1);
 /// Counters are held against rows every so many seconds: that reads the whole sale.

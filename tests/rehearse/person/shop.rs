@@ -44,11 +44,11 @@ impl Visit {
         loop {
             let sector = self.choose(wanted).await?;
             sleep(Duration::from_millis(self.who.habits.browse_ms)).await;
-            match self.order(token, &sector, wanted).await? {
+            match self.order(token, &sector, wanted).await {
                 Ordered::Held(held) => {
                     self.life.purchases.push(held);
                     if self.who.habits.greedy {
-                        self.ask_for_too_much(token, &sector).await?;
+                        self.ask_for_too_much(token, &sector).await;
                     }
                     return Ok(self.to_the_till().await);
                 }
@@ -58,10 +58,7 @@ impl Visit {
                     return Err(End::SoldOut);
                 }
                 Ordered::Refused(_) => return Err(End::NotPaid),
-                Ordered::Unknown => {
-                    self.life.unknown_orders += 1;
-                    return Err(End::GaveUp);
-                }
+                Ordered::Unknown => return Err(End::GaveUp),
             }
         }
     }
@@ -96,12 +93,15 @@ impl Visit {
     }
 
     /// Holds places under a new key, and under the same key again whenever that is not certain.
-    pub(super) async fn order(
-        &mut self,
-        token: &str,
-        sector: &str,
-        quantity: u64,
-    ) -> Result<Ordered, End> {
+    async fn order(&mut self, token: &str, sector: &str, quantity: u64) -> Ordered {
+        // Until it is decided: the rehearsal may end first.
+        self.life.unknown_orders += 1;
+        let ordered = self.decided(token, sector, quantity).await;
+        self.life.unknown_orders -= u32::from(!matches!(ordered, Ordered::Unknown));
+        ordered
+    }
+
+    async fn decided(&mut self, token: &str, sector: &str, quantity: u64) -> Ordered {
         let url = format!("{}/v1/reservations", self.checkout());
         let (key, body) = (
             self.who.random.uuid().to_string(),
@@ -120,24 +120,24 @@ impl Visit {
             match reply {
                 Some(reply) if matches!(reply.status, 200 | 201) => {
                     self.failures = 0;
-                    return Ok(held(&reply).map_or(Ordered::Unknown, Ordered::Held));
+                    return held(&reply).map_or(Ordered::Unknown, Ordered::Held);
                 }
                 // In line: the same key tells what has become of it.
                 Some(reply) if reply.status == 202 => {
                     sleep(Duration::from_secs(reply.retry_after.unwrap_or(1).max(1))).await;
                 }
                 Some(reply) if (400..500).contains(&reply.status) && reply.status != 429 => {
-                    return Ok(Ordered::Refused(reply));
+                    return Ordered::Refused(reply);
                 }
                 reply => {
                     let told = reply.and_then(|reply| reply.retry_after);
                     if self.back_off(told).await.is_err() {
-                        return Ok(Ordered::Unknown);
+                        return Ordered::Unknown;
                     }
                 }
             }
         }
-        Ok(Ordered::Unknown)
+        Ordered::Unknown
     }
 
     /// One request, or two at once with the same key, or one more after a cut: what was decided is the same.
@@ -168,16 +168,15 @@ impl Visit {
     }
 
     /// More than one person may have: must be refused.
-    async fn ask_for_too_much(&mut self, token: &str, sector: &str) -> Result<(), End> {
+    async fn ask_for_too_much(&mut self, token: &str, sector: &str) {
         let quantity = self.stage.promised.max_per_user;
-        match self.order(token, sector, quantity).await? {
+        match self.order(token, sector, quantity).await {
             Ordered::Held(held) => self.life.purchases.push(held),
             Ordered::Refused(reply) => {
                 self.life.limit_refused += u32::from(reply.code() == "purchase_limit");
             }
-            Ordered::Unknown => self.life.unknown_orders += 1,
+            Ordered::Unknown => {}
         }
-        Ok(())
     }
 }
 

@@ -8,9 +8,9 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use super::super::caller::Reply;
-use super::super::cli::Paying;
 use super::super::habits::Payer;
 use super::super::record::{Call, End};
+use super::super::target::Paying;
 use super::Visit;
 use super::shop::held;
 
