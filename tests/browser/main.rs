@@ -2,5 +2,5 @@
 
 mod front;
 mod page;
-mod shop;
 mod rehearsal;
+mod shop;
