@@ -3,4 +3,7 @@
 mod front;
 mod page;
 mod rehearsal;
+mod self_check;
 mod shop;
+mod shop_provider;
+mod shop_states;

@@ -127,6 +127,25 @@ impl Browser {
         .await;
     }
 
+    /// Presses a key, wherever the focus is: `"\u{e004}"` is Tab, `"\u{e007}"` is Enter, as WebDriver names them.
+    ///
+    /// # Panics
+    /// When the browser has gone.
+    pub async fn press(&self, key: &str) {
+        self.driver.action_chain().send_keys(key).perform().await.expect("a key is pressed");
+    }
+
+    /// Asserts that nothing has to be scrolled to from side to side.
+    ///
+    /// # Panics
+    /// With how wide the page is.
+    pub async fn fits(&self) {
+        let widths =
+            "const page = document.documentElement; return [page.scrollWidth, page.clientWidth]";
+        let widths = self.script(widths).await;
+        assert!(widths[0].as_u64() <= widths[1].as_u64(), "wider than the window: {widths}");
+    }
+
     /// Runs a script in the page (the body of a function, which may `return`).
     ///
     /// # Panics

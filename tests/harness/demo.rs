@@ -1,7 +1,5 @@
 //! The demo shop in front of services under test, as `deploy/local.sh` puts it there.
 
-use std::time::Duration;
-
 use local::shop::{Addresses, Closed, Restart, Shop, ShopOptions};
 use local::stores::Redis;
 use serde_json::{Value, json};
@@ -17,6 +15,8 @@ use crate::{stores, wait};
 
 /// The event on sale.
 pub const EVENT: &str = "demo";
+/// The waiting page's button that leads on to the shop.
+pub const ENTER: &str = "#enter";
 
 /// A waiting room, a sandbox provider, a checkout that pays with it, and the shop.
 pub struct Demo<C = CheckoutNode> {
@@ -165,6 +165,3 @@ async fn open(
     });
     shop.expect("the shop opens")
 }
-
-/// How long a self-check may take in all on a busy machine.
-pub const CHECKS_WITHIN: Duration = Duration::from_secs(300);
