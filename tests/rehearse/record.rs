@@ -156,6 +156,8 @@ pub(crate) struct Life {
     pub(crate) queue_twice: Twice,
     pub(crate) claim_twice: Twice,
     pub(crate) sale_twice: Twice,
+    /// How orders and payments with one key differed.
+    pub(crate) differences: Vec<String>,
     pub(crate) purchases: Vec<Purchase>,
     /// Orders of which nobody knows what became of them.
     pub(crate) unknown_orders: u32,

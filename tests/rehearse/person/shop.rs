@@ -50,7 +50,7 @@ impl Visit {
                     if self.who.habits.greedy {
                         self.ask_for_too_much(token, &sector).await;
                     }
-                    return Ok(self.to_the_till().await);
+                    return Ok(self.at_the_till().await);
                 }
                 // What is left is less: one place will do.
                 Ordered::Refused(reply) if reply.code() == "sold_out" && wanted > 1 => wanted = 1,
@@ -161,10 +161,31 @@ impl Visit {
             && let Some(same) = same(one, two)
         {
             self.life.sale_twice.compared += 1;
-            self.life.sale_twice.differing += u64::from(!same);
+            if !same {
+                let third = self.send(call, Instant::now(), 0, request).await;
+                self.differ(call, one, two, third.as_ref());
+            }
         }
         let both = [one, two].into_iter().flatten();
         both.max_by_key(|reply| (reply.is_success() && reply.status != 202, reply.status != 429))
+    }
+
+    /// A refusal from memory is on no record, and a success may come beside it: then the key's outcome is that
+    /// success, from then on. Anything else is two outcomes.
+    fn differ(&mut self, call: Call, one: &Reply, two: &Reply, third: Option<&Reply>) {
+        let success = match (one.is_success(), two.is_success()) {
+            (true, false) => Some(one),
+            (false, true) => Some(two),
+            _ => None,
+        };
+        let is_kept = success.zip(third).is_some_and(|(first, now)| same(first, now) == Some(true));
+        if !is_kept {
+            self.life.sale_twice.differing += 1;
+            let told = |reply: &Reply| format!("{} {}", reply.status, reply.code());
+            let third = third.map_or("no answer".to_owned(), told);
+            let text = format!("{}: {}, {}, then {third}", call.name(), told(one), told(two));
+            self.life.differences.push(text);
+        }
     }
 
     /// More than one person may have: must be refused.

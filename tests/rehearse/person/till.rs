@@ -21,7 +21,7 @@ const UNDER_WAY: [&str; 4] =
     ["payment_processing", "confirming_availability", "withdrawing", "refund_pending"];
 
 impl Visit {
-    pub(super) async fn to_the_till(&mut self) -> End {
+    pub(super) async fn at_the_till(&mut self) -> End {
         if self.who.habits.payer == Payer::TooLate {
             return self.too_late().await;
         }

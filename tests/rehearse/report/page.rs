@@ -15,8 +15,14 @@ pub(super) fn page(report: &Report) -> String {
         .iter()
         .map(|note| format!(r#"<p class="note">{}</p>"#, escaped(note)))
         .collect();
-    let charts =
-        [crowd(report), admissions(report), sessions(report), order(report), waits(report)];
+    let charts = [
+        crowd(report),
+        admissions(report),
+        sessions(report),
+        stock(report),
+        order(report),
+        waits(report),
+    ];
     let charts: String = charts.iter().map(Chart::figure).collect();
     let promised = &report.promised;
     format!(
@@ -25,13 +31,13 @@ pub(super) fn page(report: &Report) -> String {
 <meta name="color-scheme" content="light dark"><title>Rehearsal: {verdict}</title><style>{STYLE}</style></head>
 <body><header><p class="kind">Rehearsal of a sale</p><h1 class="{class}">{verdict}</h1>
 <p class="about">{people} people, {rate} a minute, {cap} sessions at once, {places} places · payment: {payment} · seed {seed} · {when} · took {took}</p></header>
-<main>{notes}<section aria-label="In short"><dl class="tiles">{tiles}</dl></section>
-<section aria-labelledby="held"><h2 id="held">What must hold</h2>{checks}</section>
-<section aria-labelledby="course"><h2 id="course">How it went</h2><div class="charts">{charts}</div></section>
-<section aria-labelledby="latency"><h2 id="latency">How long calls took</h2><p>From the moment at which each was due; what a slow answer kept from being asked is counted too.</p>{latencies}</section>
-<section aria-labelledby="people"><h2 id="people">People</h2>{who}</section>
-<section aria-labelledby="answers"><h2 id="answers">Answers</h2>{answers}</section></main>
-<footer><p>Event {event}. The same again: <code>rehearse --people {raw} --seed {seed}</code></p></footer></body></html>
+<main>{notes}<section><dl class="tiles">{tiles}</dl></section>
+<section><h2 id="held">What must hold</h2>{checks}</section>
+<section><h2 id="course">How it went</h2><div class="charts">{charts}</div></section>
+<section><h2 id="latency">How long calls took</h2><p>From the moment at which each was due; what a slow answer kept from being asked is counted too.</p>{latencies}</section>
+<section><h2 id="people">People</h2>{who}</section>
+<section><h2 id="answers">Answers</h2>{answers}</section></main>
+<footer><p>Event {event}. The same crowd again: <code>--people {raw} --seed {seed}</code> and the same flags.</p></footer></body></html>
 "#,
         people = grouped(report.plan.people as u64),
         raw = report.plan.people,
@@ -169,6 +175,17 @@ fn sessions(report: &Report) -> Chart<'static> {
         chart.limit("the cap", cap);
     }
     chart.says = format!("At most {:.0}, {cap} allowed.", most(&[&active]));
+    chart
+}
+
+fn stock(report: &Report) -> Chart<'static> {
+    let seen = report.samples.iter().filter_map(|one| Some((one.at_ms, one.available?)));
+    let left: Vec<(f64, f64)> =
+        seen.map(|(ms, left)| (number(ms) / 1_000.0, number(left.unsigned_abs()))).collect();
+    let mut chart = Chart::new("Places left", seconds(report), ("places", most(&[&left])));
+    chart.line("available", 4, &left);
+    let last = left.last().map_or(0.0, |point| point.1);
+    chart.says = format!("{last:.0} of {} were left at the last look.", report.promised.places);
     chart
 }
 

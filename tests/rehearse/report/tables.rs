@@ -20,10 +20,13 @@ pub(super) fn escaped(text: &str) -> String {
     safe
 }
 
-/// A table that scrolls by itself where it is too wide.
+/// A table that scrolls by itself where it is too wide. Heads that begin with # stand over numbers.
 fn table(name: &str, heads: &[&str], rows: impl Iterator<Item = String>) -> String {
-    let heads: String =
-        heads.iter().map(|head| format!(r#"<th scope="col">{head}</th>"#)).collect();
+    let head = |head: &&str| match head.strip_prefix('#') {
+        Some(head) => format!(r#"<th scope="col" class="number">{head}</th>"#),
+        None => format!(r#"<th scope="col">{head}</th>"#),
+    };
+    let heads: String = heads.iter().map(head).collect();
     let rows: String = rows.collect();
     format!(
         r#"<div class="scroll" role="region" tabindex="0" aria-label="{name}"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"#
@@ -62,7 +65,7 @@ pub(super) fn latencies(report: &Report) -> String {
             grouped(ms.count)
         )
     };
-    let heads = ["Call", "Count", "p50 ms", "p90 ms", "p99 ms", "p99.9 ms", "max ms"];
+    let heads = ["Call", "#Count", "#p50 ms", "#p90 ms", "#p99 ms", "#p99.9 ms", "#max ms"];
     table("How long calls took", &heads, report.figures.latencies.iter().map(row))
 }
 
@@ -77,7 +80,7 @@ pub(super) fn answers(report: &Report) -> String {
             grouped(one.count)
         )
     };
-    table("Answers", &["Call", "Status", "Code", "Count"], report.figures.answers.iter().map(row))
+    table("Answers", &["Call", "Status", "Code", "#Count"], report.figures.answers.iter().map(row))
 }
 
 /// How ways ended, and what was planned.
@@ -90,8 +93,8 @@ pub(super) fn people(report: &Report) -> String {
         planned.map(|(name, count)| row(&name.replace('_', " "), count.as_u64().unwrap_or(0)));
     format!(
         r#"<div class="pair"><div><h3>How they were to behave</h3>{}</div><div><h3>How it ended for them</h3>{}</div></div>"#,
-        table("How they were to behave", &["Behaviour", "People"], planned),
-        table("How it ended for them", &["End", "People"], ends)
+        table("How they were to behave", &["Behaviour", "#People"], planned),
+        table("How it ended for them", &["End", "#People"], ends)
     )
 }
 

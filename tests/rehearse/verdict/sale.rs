@@ -83,10 +83,13 @@ pub(super) fn keys(record: &Record) -> Check {
     let all = ids.len();
     ids.dedup();
     let shared = (all - ids.len()) as u64;
-    let seen = format!(
+    let mut seen = format!(
         "{compared} orders and payments sent twice with one key ({cut} of all were cut off in the middle): \
          {differing} with another outcome; {shared} reservations given to two"
     );
+    if let Some(first) = record.lives.iter().find_map(|life| life.differences.first()) {
+        seen.push_str(&format!(" ({first})"));
+    }
     Check::new("3", "One key, one outcome", compared, differing + shared, seen)
 }
 
