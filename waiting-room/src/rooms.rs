@@ -9,7 +9,9 @@ use tokio::sync::watch;
 
 use crate::own::Own;
 use crate::polls::Polls;
-use crate::queue::{Draw, History, Look, Movement, Pace, Person, RoomSettings, Seed, there_ahead};
+use crate::queue::{
+    Draw, History, Look, Mode, Movement, Pace, Person, RoomSettings, Seed, there_ahead,
+};
 use crate::store::{OwnToken, Snapshot};
 
 /// A view older than this is called stale: four ticks have failed.
@@ -48,12 +50,15 @@ impl Room {
             None => Arc::new(serde_json::from_str::<RoomSettings>(&snapshot.config)?),
         };
         let mut movement = before.map(|before| before.movement.clone()).unwrap_or_default();
+        // Before the opening and in a pause nobody is called, however many wait: that says nothing of how fast
+        // people are called.
+        let is_calling = matches!(snapshot.mode, Mode::Open | Mode::Draining);
         movement.note(Look {
             now_ms: snapshot.now_ms,
             called_total: snapshot.called_total,
             tokens_total: snapshot.tokens_total,
             active: snapshot.active,
-            anybody_waiting: snapshot.waiting > 0,
+            anybody_waiting: is_calling && snapshot.waiting > 0,
         });
         let mut history = before.map(|before| before.history.clone()).unwrap_or_default();
         let lease_ms = settings.session_duration_seconds * 1_000 + 60_000;
@@ -225,6 +230,26 @@ mod tests {
         // After a restore it is another store, whose word counts.
         rooms.see(&event, Snapshot { epoch: 2, ..snapshot(3) }).expect("readable");
         assert_eq!(rooms.get(&event).map(|room| room.snapshot.serving), Some(3));
+    }
+
+    #[test]
+    fn the_time_before_the_opening_and_of_a_pause_makes_no_wait_look_longer() {
+        let (mut room, mut second, mut called_total) = (None, 0, 0);
+        for (mode, seconds, a_second) in [
+            (Mode::PreQueue, 40, 0),
+            (Mode::Open, 10, 10),
+            (Mode::Paused, 20, 0),
+            (Mode::Open, 10, 10),
+        ] {
+            for _ in 0..seconds {
+                let now_ms = second * 1_000;
+                let look = Snapshot { now_ms, mode, called_total, waiting: 500, ..snapshot(0) };
+                room = Some(Room::after(room.as_ref(), look).expect("readable"));
+                (second, called_total) = (second + 1, called_total + a_second);
+            }
+        }
+        let wait = room.and_then(|room| room.movement.estimate(99)).expect("people were called");
+        assert!(wait.min <= 10 && 10 <= wait.max && wait.max < 20, "{wait:?}");
     }
 
     #[test]

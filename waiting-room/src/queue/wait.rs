@@ -34,7 +34,7 @@ pub struct Look {
     pub tokens_total: u64,
     /// Sessions at that moment.
     pub active: u64,
-    /// Whether anybody was waiting then.
+    /// Whether anybody was waiting to be called then, in a room that calls.
     pub anybody_waiting: bool,
 }
 
