@@ -224,3 +224,39 @@ async fn nothing_sticks_out_of_the_narrowest_screen() {
     browser.fits().await;
     browser.is_accessible(Look::narrow()).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_answer_is_asked_for_again_with_the_same_key() {
+    let demo = Demo::start(&[], &json!({})).await;
+    let browser = Browser::open(Look::phone()).await;
+    // The checkout does what it is asked to, and its first answers are lost: two to the hold, two to the payment.
+    let lossy = "{ const real = fetch; window.keys = []; const lost = {};
+        window.fetch = async (url, options) => {
+            const answer = await real(url, options);
+            if (options?.method !== 'POST' || !String(url).includes('/v1/')) return answer;
+            window.keys.push(options.headers['idempotency-key']);
+            lost[url] = (lost[url] ?? 0) + 1;
+            if (lost[url] <= 2) throw new TypeError('Failed to fetch');
+            return answer;
+        }; }";
+    browser.cdp("Page.addScriptToEvaluateOnNewDocument", json!({ "source": lossy })).await;
+    demo.enters(&browser).await;
+    browser.click(HOLD).await;
+    browser.sees("#message", "Asking again, with the same key").await;
+    browser.sees("#state", "Held for you").await;
+    browser.click("#pay-now").await;
+    browser.sees("#ticket-items", "1 × Standing").await;
+    let keys = browser.script("return window.keys").await;
+    let keys: Vec<&str> =
+        keys.as_array().expect("keys").iter().filter_map(|key| key.as_str()).collect();
+    assert_eq!(keys.len(), 6, "{keys:?}");
+    assert!(keys[..3].iter().all(|key| *key == keys[0]), "{keys:?}");
+    assert!(keys[3..].iter().all(|key| *key == keys[3]) && keys[0] != keys[3], "{keys:?}");
+    demo.checkout.assert_consistent(EVENT).await;
+    let stock = &demo.checkout.reconcile(EVENT).await["sectors"];
+    let sum = |name: &str| {
+        stock.as_array().expect("sectors").iter().filter_map(|one| one[name].as_i64()).sum::<i64>()
+    };
+    assert_eq!((sum("held"), sum("confirmed")), (0, 1), "{stock}");
+    assert_eq!(demo.sandbox.done("charge", "succeeded").await.len(), 1);
+}

@@ -46,6 +46,7 @@ export const SALE = [
       const on = await kit.places(1);
       const tokens = await kit.crowd(on.event, CROWD);
       kit.holds(`${tokens.length} people were let in, each with a token`, new Set(tokens).size === CROWD);
+      kit.tell("All of them ask at once; this browser has six connections for them.");
       const answers = await Promise.all(tokens.map((token) => kit.reserve(token, on.sector)));
       const count = (status, code) => answers.filter((one) => one.status === status && one.body?.code === code).length;
       kit.holds(`Got it: ${count(201)}`, count(201) === 1);

@@ -17,6 +17,7 @@ pub(super) struct Figures {
     outcomes: BTreeMap<String, u64>,
     /// Good answers in each whole second.
     per_second: Vec<u64>,
+    seconds: usize,
     begun: Option<Instant>,
     ended: Option<Instant>,
 }
@@ -28,6 +29,7 @@ impl Default for Figures {
                 .expect("the bounds are in order and three digits are allowed"),
             outcomes: BTreeMap::new(),
             per_second: Vec::new(),
+            seconds: 0,
             begun: None,
             ended: None,
         }
@@ -35,7 +37,9 @@ impl Default for Figures {
 }
 
 impl Figures {
-    pub(super) fn begin(&mut self) {
+    /// From now on, for so many seconds.
+    pub(super) fn begin(&mut self, seconds: u64) {
+        self.seconds = usize::try_from(seconds).unwrap_or(usize::MAX);
         self.begun = Some(Instant::now());
     }
 
@@ -52,6 +56,8 @@ impl Figures {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         self.latencies.saturating_record(micros);
         let second = usize::try_from(self.elapsed().as_secs()).unwrap_or_default();
+        // What ends after the last second was begun in it.
+        let second = second.min(self.seconds.saturating_sub(1));
         if self.per_second.len() <= second {
             self.per_second.resize(second + 1, 0);
         }

@@ -50,7 +50,7 @@ async fn at(
     };
     let body = json!({ "sector_id": sector, "quantity": 1 }).to_string();
     *desk.load.phase() = Phase::Running;
-    desk.load.figures().begin();
+    desk.load.figures().begin(order.seconds);
     let until = Instant::now() + Duration::from_secs(order.seconds);
     let share = people.len().div_ceil(order.concurrency).max(1);
     join_all(people.chunks(share).map(|people| in_turn(desk, people, &body, until, stop))).await;
