@@ -3,20 +3,24 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use shared::docs::{self, Calls};
 use shared::health;
 use tokio_util::sync::CancellationToken;
+use tower_http::compression::CompressionLayer;
 use utoipa_axum::router::UtoipaMethodRouterExt;
 use utoipa_axum::routes;
 
 use crate::http::admin::{codes, control, events, metrics};
+use crate::http::page::{assets, forms, room_page};
 use crate::http::{
-    admission, claim, describe, draw, heartbeat, join, join_limit, jwks, leave, page, place,
-    readiness, status, stream,
+    admission, claim, describe, draw, heartbeat, join, join_limit, jwks, leave, place, readiness,
+    status, stream,
 };
 use crate::identities::Identities;
 use crate::keys::Keys;
+use crate::page::Theme;
 use crate::presence::Presence;
 use crate::queue::TicketKey;
 use crate::rooms::Rooms;
@@ -39,6 +43,8 @@ pub struct App {
     pub identities: Identities,
     /// Whether cookies carry `Secure` and the `__Host-` prefix.
     pub secure_cookies: bool,
+    /// The waiting page's template, and the files beside it.
+    pub theme: Theme,
     /// Cancelled when the service shuts down: streams end then.
     pub shutdown: CancellationToken,
 }
@@ -46,11 +52,14 @@ pub struct App {
 /// Calls of the public listener, each in one line with its method, path and handler: what is not here is
 /// not served, and what is here is in `/openapi.json`.
 pub fn public(app: Arc<App>, settings: &Settings, shutdown: &CancellationToken) -> Router {
-    let joins = routes!(join::join);
-    let joins = match join_limit::layer(settings, shutdown) {
-        Some(limit) => joins.layer(limit),
-        None => joins,
-    };
+    let (mut joins, mut forms) = (routes!(join::join), routes!(forms::press));
+    if let Some(limit) = join_limit::layer(settings, shutdown) {
+        let as_page = from_fn_with_state(app.clone(), forms::limit_as_page);
+        joins = joins.layer(limit.clone());
+        forms = forms.layer(limit).layer(as_page);
+    }
+    // Of the page and what it loads, and of no call: streams must not wait for a block to be full.
+    let gzip = CompressionLayer::new().gzip(true);
     describe::public(settings)
         .call("POST /v1/events/{event}/queue", joins)
         .call("GET /v1/events/{event}/queue", routes!(place::place))
@@ -61,9 +70,12 @@ pub fn public(app: Arc<App>, settings: &Settings, shutdown: &CancellationToken) 
         .call("GET /v1/events/{event}/admission", routes!(admission::admission))
         .call("GET /v1/events/{event}/status", routes!(status::status))
         .call("GET /v1/events/{event}/draw", routes!(draw::draw))
-        .call("GET /events/{event}", routes!(page::page))
-        .asset("/assets/room.css", get(page::css))
-        .asset("/assets/room.js", get(page::js))
+        .call("GET /events/{event}", routes!(room_page::page).layer(gzip.clone()))
+        .call("POST /events/{event}", forms)
+        .asset("/events/{event}/brand.css", get(assets::brand))
+        .asset("/assets/room.css", get(assets::css).layer(gzip.clone()))
+        .asset("/assets/room.js", get(assets::js).layer(gzip.clone()))
+        .asset("/assets/custom/{*file}", get(assets::custom).layer(gzip))
         .call("GET /.well-known/jwks.json", routes!(jwks::jwks))
         .health(readiness::checks(app.clone()), health::none())
         .with_state(app)

@@ -33,6 +33,7 @@ pub mod identities;
 pub mod keys;
 pub mod node;
 pub mod own;
+pub mod page;
 pub mod polls;
 pub mod presence;
 pub mod queue;

@@ -16,6 +16,7 @@ use crate::app::{self, App};
 use crate::identities::Identities;
 use crate::keys::{self, Keys};
 use crate::node;
+use crate::page::Theme;
 use crate::presence::Presence;
 use crate::queue::TicketKey;
 use crate::rooms::Rooms;
@@ -44,6 +45,7 @@ pub async fn run(
         tickets: TicketKey::new(&settings.ticket_key).context("STANCHION_TICKET_KEY")?,
         issuer: Keys::load(&settings)?,
         identities: Identities::new(&settings)?,
+        theme: Theme::load(settings.template_dir.as_deref()).context("STANCHION_TEMPLATE_DIR")?,
         secure_cookies: !settings.insecure_cookies,
         shutdown: shutdown.clone(),
     });

@@ -151,4 +151,9 @@ pub struct Settings {
     /// x-forwarded-for. Left out: the connection's address.
     #[arg(long, env = "STANCHION_CLIENT_IP_HEADER", value_name = "STANCHION_CLIENT_IP_HEADER")]
     pub client_ip_header: Option<HeaderName>,
+
+    /// Directory with a room.html that replaces the waiting page, and files that are served beside it
+    /// under /assets/custom/. Left out: the page that is built in.
+    #[arg(long, env = "STANCHION_TEMPLATE_DIR", value_name = "STANCHION_TEMPLATE_DIR")]
+    pub template_dir: Option<PathBuf>,
 }

@@ -179,8 +179,9 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
         }
         if let Some(body) = operation.get_mut("requestBody") {
             // A body that may be left out is not one that may be `null`.
-            let schema = &mut body["content"]["application/json"]["schema"];
-            if let Some(not_null) = schema.pointer("/oneOf/0").cloned() {
+            if let Some(schema) = body.pointer_mut("/content/application~1json/schema")
+                && let Some(not_null) = schema.pointer("/oneOf/0").cloned()
+            {
                 *schema = not_null;
             }
             common.extend([Code::InvalidRequest, Code::PayloadTooLarge]);

@@ -67,6 +67,9 @@ pub(crate) struct PlaceBody {
     /// When to send the next heartbeat, in milliseconds from now.
     #[schema(example = 45_000)]
     pub(crate) heartbeat_after_ms: u64,
+    /// Counts changes of the room's settings: when it has changed, the public status says something new.
+    #[schema(example = 3)]
+    pub(crate) room_version: u64,
     /// The store has not answered for a while; this is what was known before.
     pub(crate) stale: bool,
 }
@@ -165,6 +168,7 @@ fn body(app: &App, visitor: &Visitor, status: Status, ahead: u64) -> Result<Plac
         seconds_left: None,
         poll_after_ms: jittered(poll_after_ms, person),
         heartbeat_after_ms: jittered(HEARTBEAT_AFTER_MS, person),
+        room_version: room.snapshot.version,
         stale: room.is_stale(),
     })
 }

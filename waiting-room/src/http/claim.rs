@@ -27,16 +27,16 @@ problems!(ClaimProblems: NotFound, NotReady, SoldOut, Missed);
 /// The way into the checkout.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Admission)]
-struct AdmissionBody {
+pub(crate) struct AdmissionBody {
     /// A signed token (JWT, EdDSA) that the checkout takes as `Authorization: Bearer`.
     #[schema(example = "eyJhbGciOiJFZERTQSIs…")]
-    admission_token: String,
+    pub(crate) admission_token: String,
     /// Until when the token is good.
     #[serde(with = "time::serde::rfc3339")]
     expires_at: OffsetDateTime,
     /// Where to go on to.
     #[schema(example = "https://shop.example/checkout")]
-    checkout_url: String,
+    pub(crate) checkout_url: String,
 }
 
 /// 201 with the token the first time, 200 with the very same one after that.
@@ -59,6 +59,15 @@ pub(crate) async fn claim(
     State(app): State<Arc<App>>,
     visitor: Visitor,
 ) -> Result<Response, Error> {
+    let (status, body) = admission(&app, visitor).await?;
+    Ok(personal((status, Json(body)).into_response()))
+}
+
+/// The admission, and whether it is new.
+pub(crate) async fn admission(
+    app: &App,
+    visitor: Visitor,
+) -> Result<(StatusCode, AdmissionBody), Error> {
     let issuer = app.issuer.current();
     let jti = Uuid::now_v7();
     let claimed = if visitor.is_without_place() {
@@ -111,7 +120,7 @@ fn admitted(
     visitor: Visitor,
     admission: &Admission,
     status: StatusCode,
-) -> Result<Response, Error> {
+) -> Result<(StatusCode, AdmissionBody), Error> {
     let Visitor { event, room, ticket, .. } = visitor;
     let times = (admission.iat, admission.exp);
     let claims: AdmissionClaims =
@@ -121,7 +130,7 @@ fn admitted(
         expires_at: expiry(admission.exp)?,
         checkout_url: room.settings.checkout_url.clone(),
     };
-    Ok(personal((status, Json(body)).into_response()))
+    Ok((status, body))
 }
 
 fn expiry(exp: u64) -> Result<OffsetDateTime, Problem> {

@@ -9,9 +9,16 @@ use crate::app::App;
 /// Cookies live for 30 days: longer than any on-sale, and a place must survive a closed tab.
 const SECONDS_MAX: u32 = 30 * 24 * 60 * 60;
 
+/// The cookie that holds the language that was chosen.
+pub(crate) const LANGUAGE: &str = "stanchion-language";
+
 /// The ticket in the event's cookie.
 pub(crate) fn read<'a>(app: &App, event: &EventId, headers: &'a HeaderMap) -> Option<&'a str> {
-    let name = name(app, event);
+    value(headers, &name(app, event))
+}
+
+/// The value of any cookie.
+pub(crate) fn value<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers
         .get_all(header::COOKIE)
         .iter()
@@ -29,6 +36,14 @@ pub(crate) fn set(app: &App, event: &EventId, ticket: &str) -> Result<HeaderValu
 /// A cookie that takes the ticket away.
 pub(crate) fn clear(app: &App, event: &EventId) -> Result<HeaderValue, Problem> {
     header_value(app, event, "", 0)
+}
+
+/// A cookie with the language that was chosen on the page, for a year.
+pub(crate) fn remember(app: &App, language: &str) -> Result<HeaderValue, Problem> {
+    let secure = if app.secure_cookies { "; Secure" } else { "" };
+    let text =
+        format!("{LANGUAGE}={language}; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax{secure}");
+    HeaderValue::from_str(&text).map_err(|_| Problem::internal())
 }
 
 fn header_value(

@@ -47,6 +47,13 @@ pub(crate) struct JoinBody {
     user_token: Option<String>,
 }
 
+impl JoinBody {
+    /// With an access code and nothing else.
+    pub(crate) fn with_code(access_code: Option<String>) -> Self {
+        Self { access_code, ..Self::default() }
+    }
+}
+
 /// 201 with a new place, or 200 with the one that the person has. Who has missed his turn is called
 /// again by this.
 ///
@@ -77,33 +84,45 @@ pub(crate) async fn join(
     headers: HeaderMap,
     OptionalJson(body): OptionalJson<JoinBody>,
 ) -> Result<Response, Error> {
-    if let Some(ticket) = ticket(&app, &event, &headers) {
+    let (status, body) = enter(&app, &event, &room, &headers, body).await?;
+    respond(&app, &event, status, body)
+}
+
+/// The place of whoever asks, and whether it is new.
+pub(crate) async fn enter(
+    app: &App,
+    event: &EventId,
+    room: &Arc<Room>,
+    headers: &HeaderMap,
+    body: JoinBody,
+) -> Result<(StatusCode, PlaceBody), Error> {
+    if let Some(ticket) = ticket(app, event, headers) {
         let visitor = Visitor::new(event.clone(), room.clone(), ticket);
-        reclaim(&app, &visitor).await?;
-        if let Some(body) = known(&app, &visitor).await? {
-            return respond(&app, &event, StatusCode::OK, body);
+        reclaim(app, &visitor).await?;
+        if let Some(body) = known(app, &visitor).await? {
+            return Ok((StatusCode::OK, body));
         }
     }
-    let (ticket, status) = match new_place(&app, &event, &room, &body).await {
-        Err(Error::Store(error)) => (without_place(&event, &room, error)?, StatusCode::CREATED),
+    let (ticket, status) = match new_place(app, event, room, &body).await {
+        Err(Error::Store(error)) => (without_place(event, room, error)?, StatusCode::CREATED),
         place => place?,
     };
-    let visitor = Visitor::new(event.clone(), room, ticket);
+    let visitor = Visitor::new(event.clone(), room.clone(), ticket);
     if status == StatusCode::OK
-        && let Some(body) = known(&app, &visitor).await?
+        && let Some(body) = known(app, &visitor).await?
     {
-        return respond(&app, &event, status, body);
+        return Ok((status, body));
     }
     let body = match position(visitor.person.rank, visitor.room.snapshot.serving) {
         // A new place is behind the counter; this node's view may be of a moment later.
         Position::Waiting { .. } if !visitor.ticket.priority => {
             let ahead = visitor.room.users_ahead(visitor.person.rank);
-            waiting(&app, &visitor, ahead)?
+            waiting(app, &visitor, ahead)?
         }
-        _ if visitor.ticket.priority => waiting(&app, &visitor, 0)?,
-        _ => place_of(&app, &visitor).await?.ok_or_else(Problem::internal)?,
+        _ if visitor.ticket.priority => waiting(app, &visitor, 0)?,
+        _ => place_of(app, &visitor).await?.ok_or_else(Problem::internal)?,
     };
-    respond(&app, &event, status, body)
+    Ok((status, body))
 }
 
 /// The place of somebody who has one; `None` when that turn is over for good.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{StatusCode, header};
+use http::{HeaderValue, StatusCode, header};
 use shared::problems;
 
 use super::answer::personal;
@@ -36,8 +36,13 @@ pub(crate) async fn leave(
     State(app): State<Arc<App>>,
     visitor: Visitor,
 ) -> Result<Response, Error> {
+    let cookie = give_up(&app, &visitor).await?;
+    Ok(personal((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response()))
+}
+
+/// Gives a place up; the answer is the cookie that takes the ticket away.
+pub(crate) async fn give_up(app: &App, visitor: &Visitor) -> Result<HeaderValue, Error> {
     app.store.leave(&visitor.event, visitor.person).await?;
     visitor.room.own.left(visitor.person.number);
-    let cookie = cookie::clear(&app, &visitor.event)?;
-    Ok(personal((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response()))
+    Ok(cookie::clear(app, &visitor.event)?)
 }

@@ -18,7 +18,7 @@ problems!(StatusProblems: NotFound);
 /// A waiting room, as everybody may see it.
 #[derive(Serialize, ToSchema)]
 #[schema(as = RoomStatus)]
-struct StatusBody<'a> {
+pub(crate) struct StatusBody<'a> {
     event: &'a EventId,
     /// What people see.
     #[schema(example = "A concert")]
@@ -57,6 +57,13 @@ struct StatusBody<'a> {
     #[serde(with = "time::serde::rfc3339::option")]
     #[schema(required = true)]
     opens_at: Option<OffsetDateTime>,
+    /// From when on people may join, when that is not at once.
+    #[serde(with = "time::serde::rfc3339::option")]
+    #[schema(required = true)]
+    pre_queue_at: Option<OffsetDateTime>,
+    /// The moment of this view, by the store's clock: to count down by, whatever a phone's clock says.
+    #[serde(with = "time::serde::rfc3339")]
+    at: OffsetDateTime,
     /// What the operator tells everybody who waits; `null` when it is nothing.
     #[schema(required = true, example = "Doors open an hour later.")]
     message: Option<&'a str>,
@@ -110,7 +117,7 @@ fn tag(room: &Room) -> HeaderValue {
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("\"\""))
 }
 
-fn body<'a>(event: &'a EventId, room: &'a Room) -> StatusBody<'a> {
+pub(crate) fn body<'a>(event: &'a EventId, room: &'a Room) -> StatusBody<'a> {
     let (settings, now) = (&room.settings, &room.snapshot);
     StatusBody {
         event,
@@ -127,7 +134,15 @@ fn body<'a>(event: &'a EventId, room: &'a Room) -> StatusBody<'a> {
         effective_rate_per_minute: now.rate_effective,
         reason: room.reason(),
         opens_at: settings.opens_at,
+        pre_queue_at: settings.pre_queue_at,
+        at: moment(now.now_ms),
         message: settings.message.as_deref(),
         stale: room.is_stale(),
     }
+}
+
+/// Milliseconds since the Unix epoch as a time.
+pub(crate) fn moment(ms: u64) -> OffsetDateTime {
+    OffsetDateTime::from_unix_timestamp_nanos(i128::from(ms) * 1_000_000)
+        .unwrap_or(OffsetDateTime::UNIX_EPOCH)
 }
