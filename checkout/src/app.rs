@@ -9,6 +9,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
 use secrecy::ExposeSecret;
 use shared::admission::{JwksSource, Verifier};
+use shared::ops::Access;
 use shared::redis::Redis;
 use shared::secret::BearerToken;
 use shared::settings::Common;
@@ -17,10 +18,11 @@ use utoipa_axum::router::{UtoipaMethodRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
 use crate::catalogue::Catalogue;
+use crate::figures::Figures;
 use crate::http::limit::PersonLimit;
 use crate::http::{
-    admin, admitted, describe, extend, issued_keys, outbox, owner, pay, reservations, reserve,
-    sectors, service, webhooks,
+    admin, admitted, describe, extend, issued_keys, metrics, outbox, owner, pay, reservations,
+    reserve, sectors, service, webhooks,
 };
 use crate::payment::desk::Desk;
 use crate::readiness;
@@ -46,6 +48,8 @@ pub struct App {
     pub redis: Redis,
     /// What is known of the events without asking.
     pub catalogue: Arc<Catalogue>,
+    /// What was counted, and what whoever watches is shown.
+    pub figures: Arc<Figures>,
     /// Orders in line, and who writes them.
     pub writers: Writers,
     /// How long orders wait in line.
@@ -98,9 +102,11 @@ impl App {
         let endings = Arc::new(endings);
         let retention_seconds = settings.idempotency_retention_seconds;
         let receipts = Receipts::new(&settings.reservation_key, retention_seconds);
+        let figures = Arc::new(Figures::default());
         let queue_delays = Arc::new(QueueDelays::default());
         Ok(Self {
             catalogue,
+            figures: figures.clone(),
             redis,
             writers: Writers::new(writers_own, receipts.clone(), leases, queue_delays.clone()),
             queue_delays,
@@ -113,6 +119,7 @@ impl App {
                 store.clone(),
                 endings.clone(),
                 receipts.clone(),
+                figures,
             )?),
             endings,
             store,
@@ -169,18 +176,18 @@ pub fn public(app: &Arc<App>, common: &Common) -> Router {
 }
 
 /// Calls of the ops listener; `shared::ops` adds `/metrics` and the token in front of them all.
-pub fn ops(app: &Arc<App>, common: &Common) -> Router {
+pub fn ops(app: &Arc<App>, common: &Common, access: Access) -> Router {
     let calls = describe::operators()
         .call("GET /v1/admin/events", routes!(admin::list))
         .call("GET /v1/admin/events/{event}", routes!(admin::show))
         .call("PUT /v1/admin/events/{event}", routes!(admin::put))
         .call("PATCH /v1/admin/events/{event}", routes!(admin::patch))
         .call("GET /v1/admin/events/{event}/reconcile", routes!(admin::reconcile))
+        .call("GET /v1/admin/events/{event}/metrics", routes!(metrics::metrics))
         .call("GET /v1/admin/events/{event}/outbox", routes!(outbox::show))
         .call("POST /v1/admin/events/{event}/outbox/replay", routes!(outbox::replay))
         .with_state(app.clone());
-    let listener = ops::listener(calls, common.ops_token.clone());
-    layers::wrap(listener, &[], common.request_timeout())
+    layers::wrap(ops::listener(calls, access), &[], common.request_timeout())
 }
 
 type Call = UtoipaMethodRouter<Arc<App>>;

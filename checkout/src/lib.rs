@@ -12,6 +12,7 @@
 //! | [`tasks`] | tasks that own what they do |
 //! | [`verified_tokens`] | admission tokens that were verified a moment ago |
 //! | [`catalogue`] | what is known of the events without asking |
+//! | [`figures`] | what was counted of each event, for whoever watches |
 //! | [`sweeper`], [`purge`], [`reconcile`] | what happens without anybody asking |
 //! | [`outbox`] | tells the shop what happens to reservations |
 //! | [`answer`], [`error`] | what is answered; every status |
@@ -62,6 +63,8 @@ pub mod app;
 pub mod catalogue;
 pub mod clock;
 pub mod error;
+pub mod figures;
+mod fresh;
 pub mod http;
 pub mod outbox;
 pub mod payment;
@@ -106,6 +109,7 @@ pub async fn run(
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
     settings.check()?;
+    let access = settings.common.ops_access(None)?;
     // The first call starts collecting.
     telemetry::metrics();
     if !settings.skip_migrations {
@@ -123,7 +127,8 @@ pub async fn run(
         connections_max: settings.common.max_connections,
         shutdown_timeout: settings.common.shutdown_timeout(),
     };
-    let (public, ops) = (app::public(&app, &settings.common), app::ops(&app, &settings.common));
+    let common = &settings.common;
+    let (public, ops) = (app::public(&app, common), app::ops(&app, common, access));
     listeners.serve(public, ops, limits, shutdown).await;
 
     app.writers.shut_down();

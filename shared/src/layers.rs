@@ -39,7 +39,12 @@ static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Answers for unknown paths and methods; before any layer, so that the layers wrap them too.
 pub fn with_fallbacks(routes: Router) -> Router {
-    routes.fallback(|| async { Problem::not_found() }).method_not_allowed_fallback(|| async {
+    with_method_fallback(routes.fallback(|| async { Problem::not_found() }))
+}
+
+/// The answer for unknown methods alone: for routes that stand beside others, which answer for unknown paths.
+pub fn with_method_fallback(routes: Router) -> Router {
+    routes.method_not_allowed_fallback(|| async {
         Problem::new(Code::MethodNotAllowed, "This path does not take that method.")
     })
 }

@@ -24,6 +24,8 @@ pub enum Code {
     InvalidToken,
     NotAdmitted,
     AccessCode,
+    ReadOnly,
+    CrossSite,
     NotFound,
     MethodNotAllowed,
     NotReady,
@@ -55,6 +57,8 @@ impl Code {
             Self::InvalidToken => (S::UNAUTHORIZED, "invalid_token", "Token missing or invalid"),
             Self::NotAdmitted => (S::FORBIDDEN, "not_admitted", "Not admitted"),
             Self::AccessCode => (S::FORBIDDEN, "access_code", "An access code is needed"),
+            Self::ReadOnly => (S::FORBIDDEN, "read_only", "This token may only read"),
+            Self::CrossSite => (S::FORBIDDEN, "cross_site", "Not from this service's own page"),
             Self::NotFound => (S::NOT_FOUND, "not_found", "Not found"),
             Self::MethodNotAllowed => {
                 (S::METHOD_NOT_ALLOWED, "method_not_allowed", "Method not allowed")

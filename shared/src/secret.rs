@@ -14,6 +14,11 @@ impl BearerToken {
     pub fn matches(&self, presented: &str) -> bool {
         self.0.as_bytes().ct_eq(presented.as_bytes()).into()
     }
+
+    /// The token's bytes.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
 }
 
 impl FromStr for BearerToken {

@@ -9,6 +9,7 @@ use clap::{Args, Parser, ValueEnum};
 use http::HeaderValue;
 use secrecy::SecretString;
 
+use crate::ops::{Access, InvalidAccess, Sessions};
 use crate::secret::BearerToken;
 
 /// What both services are told.
@@ -32,6 +33,15 @@ pub struct Common {
         hide_env_values = true
     )]
     pub ops_token: BearerToken,
+
+    /// A second token for it, for whoever may read everything and change nothing. Left out: there is none.
+    #[arg(
+        long,
+        env = "STANCHION_OPS_READ_TOKEN",
+        value_name = "STANCHION_OPS_READ_TOKEN",
+        hide_env_values = true
+    )]
+    pub ops_read_token: Option<BearerToken>,
 
     /// Origins that browsers may call from, comma-separated (https://shop.example). None by default.
     #[arg(
@@ -100,6 +110,14 @@ impl Common {
     /// A request without an answer by then gets 503.
     pub fn request_timeout(&self) -> Duration {
         Duration::from_secs(self.request_timeout_seconds)
+    }
+
+    /// Who may call the ops listener; with `sessions` also by signing in.
+    ///
+    /// # Errors
+    /// When the two tokens are the same.
+    pub fn ops_access(&self, sessions: Option<Sessions>) -> Result<Access, InvalidAccess> {
+        Access::new(self.ops_token.clone(), self.ops_read_token.clone(), sessions)
     }
 
     /// How long a shutdown waits for what is under way.

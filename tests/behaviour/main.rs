@@ -2,11 +2,14 @@
 
 mod admission;
 mod architecture;
+mod dashboard;
 mod documented;
 mod draw;
 mod front;
 mod lanes;
+mod monitoring;
 mod openapi;
+mod ops_access;
 mod outbox_dead_letters;
 mod outbox_delivery;
 mod outbox_durability;

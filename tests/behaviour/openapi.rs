@@ -100,11 +100,18 @@ async fn an_operators_answers_are_as_described() {
     document.describes(&format!("PUT {room}"), &node.create("sale", &all).await.expect(200));
     let wrong = node.create("sale", &json!({"name": ""})).await.expect(400);
     document.describes(&format!("PUT {room}"), &wrong);
-    for path in ["", "/audit", "/metrics"] {
+    for path in ["", "/audit", "/metrics", "/metrics/history"] {
         let answer = node.ops.get(&format!("/v1/admin/events/sale{path}")).await.expect(200);
         document.describes(&format!("GET {room}{path}"), &answer);
     }
-    for path in ["/v1/admin/events", "/metrics", "/docs", "/openapi.json"] {
+    for path in [
+        "/v1/admin/events",
+        "/v1/admin/session",
+        "/dashboard",
+        "/metrics",
+        "/docs",
+        "/openapi.json",
+    ] {
         document.describes(&format!("GET {path}"), &node.ops.get(path).await.expect(200));
     }
     let patched = node.ops.patch("/v1/admin/events/sale", &json!({"name": "New"})).await;

@@ -133,11 +133,11 @@ async fn an_operators_answers_are_as_described() {
         .execute(node.ledger.pool())
         .await
         .expect("a total is changed");
-    for path in ["", "/reconcile"] {
+    for path in ["", "/metrics", "/reconcile"] {
         let answer = node.ops.get(&format!("/v1/admin/events/sale{path}")).await.expect(200);
         document.describes(&format!("GET {EVENT}{path}"), &answer);
     }
-    for path in ["/v1/admin/events", "/metrics", "/docs", "/openapi.json"] {
+    for path in ["/v1/admin/events", "/v1/admin/session", "/metrics", "/docs", "/openapi.json"] {
         document.describes(&format!("GET {path}"), &node.ops.get(path).await.expect(200));
     }
     let refused = node.ops.anonymous().get("/v1/admin/events").await.expect(401);

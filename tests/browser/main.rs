@@ -1,5 +1,8 @@
 //! What people see, tried in a real browser.
 
+mod dashboard;
+mod dashboard_controls;
+mod dashboard_looks;
 mod front;
 mod page;
 mod rehearsal;

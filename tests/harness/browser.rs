@@ -154,6 +154,33 @@ impl Browser {
         self.driver.execute(script, vec![]).await.expect("the script runs").json().clone()
     }
 
+    /// The same for one that is done later: it calls its last argument with what it has come to.
+    ///
+    /// # Panics
+    /// When it throws.
+    pub async fn script_async(&self, script: &str) -> Value {
+        self.driver.execute_async(script, vec![]).await.expect("the script runs").json().clone()
+    }
+
+    /// Puts a text into a field, instead of what is in it.
+    pub async fn enter(&self, css: &str, text: &str) {
+        wait::until(&format!("{css} to take a text"), async || {
+            let field = self.find(css).await;
+            field.clear().await.ok()?;
+            field.send_keys(text).await.ok()
+        })
+        .await;
+    }
+
+    /// Presses keys where the focus is.
+    ///
+    /// # Panics
+    /// When nothing has it.
+    pub async fn press(&self, keys: &str) {
+        let focused = self.driver.active_element().await.expect("something has the focus");
+        focused.send_keys(keys).await.expect("keys are pressed");
+    }
+
     /// One command of the Chrome DevTools Protocol.
     ///
     /// # Panics

@@ -9,6 +9,8 @@ use crate::stores::scratch;
 
 /// The ops token of every service.
 pub const OPS_TOKEN: &str = "ops-token-of-the-tests";
+/// The ops listeners' second token, of services that are started with it.
+pub const READ_TOKEN: &str = "read-token-of-the-tests";
 /// The credential that confirms reservations.
 pub const SERVICE_TOKEN: &str = "service-token-of-the-tests";
 /// Key of queue tickets.

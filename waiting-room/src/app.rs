@@ -12,7 +12,8 @@ use tower_http::compression::CompressionLayer;
 use utoipa_axum::router::UtoipaMethodRouterExt;
 use utoipa_axum::routes;
 
-use crate::http::admin::{codes, control, events, metrics};
+use crate::board::Board;
+use crate::http::admin::{codes, control, dashboard, events, history, metrics};
 use crate::http::page::{assets, forms, room_page};
 use crate::http::{
     admission, claim, describe, draw, heartbeat, join, join_limit, jwks, leave, place, readiness,
@@ -39,6 +40,8 @@ pub struct App {
     pub tickets: TicketKey,
     /// Signs admission tokens.
     pub issuer: Keys,
+    /// What operators watch.
+    pub board: Board,
     /// Reads the shop's user tokens.
     pub identities: Identities,
     /// Whether cookies carry `Secure` and the `__Host-` prefix.
@@ -85,7 +88,7 @@ pub fn public(app: Arc<App>, settings: &Settings, shutdown: &CancellationToken) 
 
 /// Calls of the ops listener; `shared::ops` adds `/metrics` and the token in front of them all.
 pub fn operators(app: Arc<App>) -> Calls {
-    describe::operators()
+    describe::operators(app.secure_cookies)
         .call("GET /v1/admin/events", routes!(events::list))
         .call("GET /v1/admin/events/{event}", routes!(events::get))
         .call("PUT /v1/admin/events/{event}", routes!(events::put))
@@ -95,6 +98,9 @@ pub fn operators(app: Arc<App>) -> Calls {
         .call("GET /v1/admin/events/{event}/audit", routes!(events::audit))
         .call("GET /v1/admin/events/{event}/metrics", routes!(metrics::metrics))
         .call("GET /v1/admin/events/{event}/metrics/stream", routes!(metrics::metrics_stream))
+        .call("GET /v1/admin/events/{event}/metrics/history", routes!(history::history))
         .call("POST /v1/admin/events/{event}/{control}", routes!(control::control))
+        .open_call("GET /dashboard", routes!(dashboard::page))
+        .open_asset("/dashboard/{file}", get(dashboard::file))
         .with_state(app)
 }

@@ -3,7 +3,7 @@
 //!
 //! A request's way: [`app`] (routes) → `http/` (one file a call) → [`rooms`] (what this node
 //! knows) or [`store`] (one Lua script, one atomic step). [`node`] is what a node does by itself.
-//! [`queue`] is the arithmetic: pure, without I/O, clock or async.
+//! [`board`] is what operators watch. [`queue`] is the arithmetic: pure, without I/O, clock or async.
 //!
 //! # Metrics
 //!
@@ -27,6 +27,7 @@
 //! | `waiting_room_restores_total` | counter, `event` | times that this node has given a store its room back |
 
 pub mod app;
+pub mod board;
 mod error;
 mod http;
 pub mod identities;

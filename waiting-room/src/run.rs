@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use secrecy::ExposeSecret;
 use shared::layers;
-use shared::ops;
+use shared::ops::{self, Sessions};
 use shared::redis::Redis;
 use shared::serve::{Limits, Listeners};
 use shared::telemetry;
@@ -13,6 +13,8 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{self, App};
+use crate::board::checkouts::Checkouts;
+use crate::board::{Board, sample};
 use crate::identities::Identities;
 use crate::keys::{self, Keys};
 use crate::node;
@@ -34,6 +36,8 @@ pub async fn run(
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
     let common = settings.common.clone();
+    let sessions = Sessions::new(&settings.ticket_key, !settings.insecure_cookies);
+    let access = common.ops_access(Some(sessions))?;
     telemetry::metrics();
     let redis = Redis::connect(common.redis_url.expose_secret())
         .await
@@ -41,6 +45,7 @@ pub async fn run(
     let app = Arc::new(App {
         rooms: Rooms::default(),
         presence: Presence::default(),
+        board: Board::default(),
         store: Store::new(redis.clone()),
         tickets: TicketKey::new(&settings.ticket_key).context("STANCHION_TICKET_KEY")?,
         issuer: Keys::load(&settings)?,
@@ -53,6 +58,10 @@ pub async fn run(
     let mut background = JoinSet::new();
     background.spawn(node::tick_until(app.clone(), shutdown.clone()));
     background.spawn(node::write_heartbeats_until(app.clone(), shutdown.clone()));
+    background.spawn(sample::sample_until(app.clone(), shutdown.clone()));
+    if let Some(checkouts) = Checkouts::new(&settings)? {
+        background.spawn(checkouts.ask_until(app.clone(), shutdown.clone()));
+    }
     background.spawn(telemetry::keep_metrics(shutdown.clone()));
     background.spawn(keys::reload_at_hangup(app.clone(), settings.clone(), shutdown.clone()));
     if let Some(user_keys) = app.identities.keys() {
@@ -65,11 +74,8 @@ pub async fn run(
         &common.cors_origins,
         common.request_timeout(),
     );
-    let operators = layers::wrap(
-        ops::listener(app::operators(app), common.ops_token.clone()),
-        &[],
-        common.request_timeout(),
-    );
+    let operators =
+        layers::wrap(ops::listener(app::operators(app), access), &[], common.request_timeout());
     let limits = Limits {
         connections_max: common.max_connections,
         shutdown_timeout: common.shutdown_timeout(),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use http::HeaderName;
 use reqwest::Url;
+use secrecy::SecretString;
 use shared::secret::HmacKey;
 use shared::settings::Common;
 
@@ -132,6 +133,26 @@ pub struct Settings {
         hide_env_values = true
     )]
     pub ticket_key: HmacKey,
+
+    /// Ops listeners of the checkouts, comma-separated, for the dashboard's figures of the sale. Left out: it
+    /// has none.
+    #[arg(
+        long,
+        env = "STANCHION_CHECKOUT_OPS_URLS",
+        value_name = "STANCHION_CHECKOUT_OPS_URLS",
+        value_delimiter = ',',
+        requires = "checkout_ops_token"
+    )]
+    pub checkout_ops_urls: Vec<Url>,
+
+    /// Their token; the one that only reads is enough.
+    #[arg(
+        long,
+        env = "STANCHION_CHECKOUT_OPS_TOKEN",
+        value_name = "STANCHION_CHECKOUT_OPS_TOKEN",
+        hide_env_values = true
+    )]
+    pub checkout_ops_token: Option<SecretString>,
 
     /// Cookies without Secure and the __Host- prefix: for plain http on a developer's machine only.
     #[arg(long, env = "STANCHION_INSECURE_COOKIES", value_name = "STANCHION_INSECURE_COOKIES")]

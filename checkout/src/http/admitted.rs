@@ -11,6 +11,7 @@ use shared::ids::Subject;
 use shared::ops::bearer;
 use shared::problem::{Code, Problem};
 
+use super::limit::Limited;
 use crate::app::App;
 
 /// Whose request it is: the key of the limit.
@@ -25,8 +26,13 @@ pub async fn require_admission(
 ) -> Result<Response, Problem> {
     let claims = admission(&app, request.headers()).await?;
     request.extensions_mut().insert(Person(claims.sub.clone()));
+    let event = claims.event.clone();
     request.extensions_mut().insert(claims);
-    Ok(next.run(request).await)
+    let response = next.run(request).await;
+    if response.extensions().get::<Limited>().is_some() {
+        app.figures.of(&event).note("reserve", Code::RateLimited.as_str());
+    }
+    Ok(response)
 }
 
 /// The claims of the request's admission token.

@@ -62,7 +62,7 @@ pub(crate) fn public<S: Clone + Send + Sync + 'static>() -> Calls<S> {
 pub(crate) fn operators<S: Clone + Send + Sync + 'static>() -> Calls<S> {
     let token = Credential {
         name: "ops_token",
-        about: "`STANCHION_OPS_TOKEN` of this service.",
+        about: "`STANCHION_OPS_TOKEN` of this service; for what changes nothing, `STANCHION_OPS_READ_TOKEN`.",
         sent_as: SentAs::Bearer,
     };
     let groups = [
@@ -70,5 +70,6 @@ pub(crate) fn operators<S: Clone + Send + Sync + 'static>() -> Calls<S> {
         Group { name: "Outbox", about: "What the shop is told by webhooks." },
         SERVICE,
     ];
-    Calls::new("Stanchion checkout, for operators", OPERATORS, &groups, &[token]).behind(token.name)
+    Calls::new("Stanchion checkout, for operators", OPERATORS, &groups, &[token])
+        .behind(&[token.name])
 }

@@ -46,6 +46,7 @@ pub async fn extend(
     Path(id): Path<ReservationId>,
 ) -> Result<Outcome, Problem> {
     let owner = owner.of(id)?;
+    let event = owner.event.clone();
     let keyed = Keyed {
         event: owner.event,
         sub: Some(owner.sub.clone()),
@@ -61,6 +62,6 @@ pub async fn extend(
         move |owned| async move { once(&owned, &app.store, &work.keyed, &work).await }
     });
     let outcome = outcome.await.and_then(|outcome| Ok(outcome?));
-    count("extend", &outcome);
+    count(&app, &event, "extend", &outcome);
     outcome
 }

@@ -73,7 +73,19 @@ impl PersonLimit {
     }
 }
 
+/// Marks an answer of this limit, for whoever counts it and knows the event.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limited;
+
 fn refused(error: GovernorError) -> Response {
+    let mut response = problem(error).into_response();
+    if response.status() == Code::RateLimited.status() {
+        response.extensions_mut().insert(Limited);
+    }
+    response
+}
+
+fn problem(error: GovernorError) -> Problem {
     match error {
         // It says 0 for what is under a second; a `Problem` says at least 1.
         GovernorError::TooManyRequests { wait_time, .. } => Problem::new(
@@ -86,5 +98,4 @@ fn refused(error: GovernorError) -> Response {
             Problem::internal()
         }
     }
-    .into_response()
 }

@@ -9,6 +9,7 @@ pub mod extend;
 pub mod issued_keys;
 pub mod key;
 pub mod limit;
+pub mod metrics;
 pub mod outbox;
 pub mod owner;
 pub mod pay;

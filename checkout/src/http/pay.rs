@@ -78,8 +78,10 @@ pub async fn pay(
     Path(id): Path<ReservationId>,
     Json(body): Json<PayBody>,
 ) -> Result<Outcome, Problem> {
-    let outcome = paid(&app, owner.of(id)?, key, id, body).await;
-    count("pay", &outcome);
+    let owner = owner.of(id)?;
+    let event = owner.event.clone();
+    let outcome = paid(&app, owner, key, id, body).await;
+    count(&app, &event, "pay", &outcome);
     outcome
 }
 

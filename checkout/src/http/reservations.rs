@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::State;
-use shared::ids::ReservationId;
+use shared::ids::{EventId, ReservationId};
 use shared::problem::{Path, Problem};
 use shared::problems;
 use utoipa::ToSchema;
@@ -98,6 +98,7 @@ pub async fn cancel(
     Path(id): Path<ReservationId>,
 ) -> Result<Outcome, Problem> {
     let owner = owner.of(id)?;
+    let event = owner.event.clone();
     let work = Transition {
         event: owner.event,
         id,
@@ -118,7 +119,7 @@ pub async fn cancel(
         }
     });
     let outcome = answer.await.and_then(|answer| Ok(Outcome::First(answer?)));
-    count("cancel", &outcome);
+    count(&app, &event, "cancel", &outcome);
     outcome
 }
 
@@ -148,7 +149,7 @@ pub async fn confirm(
     let fingerprint = Fingerprint::confirm(id);
     let keyed = Keyed { event: event.clone(), sub: None, key, fingerprint };
     let work = Transition {
-        event,
+        event: event.clone(),
         id,
         owner: None,
         action: Action::Confirm,
@@ -166,16 +167,22 @@ pub async fn confirm(
         }
     });
     let outcome = outcome.await.and_then(|outcome| Ok(outcome?));
-    count("confirm", &outcome);
+    count(&app, &event, "confirm", &outcome);
     outcome
 }
 
 /// Counts an outcome.
-pub(super) fn count(action: &'static str, outcome: &Result<Outcome, Problem>) {
+pub(super) fn count(
+    app: &App,
+    event: &EventId,
+    action: &'static str,
+    outcome: &Result<Outcome, Problem>,
+) {
     let outcome = match outcome {
         Ok(outcome) => outcome.label(),
         Err(problem) => problem.code().as_str(),
     };
     metrics::counter!("checkout_reservations_total", "action" => action, "outcome" => outcome)
         .increment(1);
+    app.figures.of(event).note(action, outcome);
 }

@@ -68,8 +68,9 @@ pub async fn create(
     key: IdempotencyKey,
     Json(body): Json<ReserveBody>,
 ) -> Result<Outcome, Problem> {
+    let event = claims.event.clone();
     let answer = reserve(&app, claims, key, body).await;
-    count("reserve", &answer);
+    count(&app, &event, "reserve", &answer);
     answer
 }
 

@@ -11,6 +11,7 @@ use super::provider::{Answer, Provider, Trouble};
 use super::sandbox::Sandbox;
 use super::signature::Signatures;
 use super::stripe::Stripe;
+use crate::figures::Figures;
 use crate::room::endings::Endings;
 use crate::sale::receipt::Receipts;
 use crate::settings::PaymentSettings;
@@ -27,6 +28,7 @@ pub struct Desk {
     pub(super) store: Arc<Store>,
     pub(super) endings: Arc<Endings>,
     pub(super) receipts: Receipts,
+    pub(super) figures: Arc<Figures>,
     pub(super) check_interval: Duration,
     pub(super) calls: Semaphore,
     /// Something is due at once.
@@ -42,11 +44,13 @@ impl Desk {
         store: Arc<Store>,
         endings: Arc<Endings>,
         receipts: Receipts,
+        figures: Arc<Figures>,
     ) -> anyhow::Result<Self> {
         Ok(Self {
             store,
             endings,
             receipts,
+            figures,
             check_interval: settings.check_interval(),
             calls: Semaphore::new(CALLS_MAX),
             due: Notify::new(),

@@ -100,6 +100,7 @@ impl Desk {
             "checkout_payments_total", "provider" => work.provider, "outcome" => outcome
         )
         .increment(1);
+        self.figures.of(&work.event).note_payment(outcome);
         Ok(settled)
     }
 }

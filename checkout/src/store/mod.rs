@@ -37,6 +37,7 @@ pub mod dead_letters;
 mod error;
 pub mod expire;
 pub mod extend;
+pub mod figures;
 pub mod idempotency;
 pub mod migrate;
 pub mod outbox;

@@ -60,6 +60,8 @@ type Schemas = Vec<(String, RefOr<Schema>)>;
 /// Calls: the router that serves them, and the document that describes them.
 pub struct Calls<S = ()> {
     router: Router<S>,
+    /// What needs no credential where all others do.
+    open: Router<S>,
     document: Value,
 }
 
@@ -102,13 +104,14 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
                 "securitySchemes": schemes.collect::<serde_json::Map<_, _>>(),
             },
         });
-        Self { router: Router::new(), document }
+        Self { router: Router::new(), open: Router::new(), document }
     }
 
-    /// Every call needs this credential, unless it says otherwise itself.
+    /// Every call needs one of these credentials, unless it says otherwise itself.
     #[must_use]
-    pub fn behind(mut self, credential: &'static str) -> Self {
-        self.document["security"] = json!([{credential: []}]);
+    pub fn behind(mut self, credentials: &[&'static str]) -> Self {
+        self.document["security"] =
+            credentials.iter().map(|credential| json!({*credential: []})).collect();
         self
     }
 
@@ -124,6 +127,18 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
         self
     }
 
+    /// Adds a call that needs no credential where all others do, which its `security(())` must say too.
+    ///
+    /// # Panics
+    /// As [`Calls::call`].
+    #[must_use]
+    pub fn open_call(mut self, name: &str, call: UtoipaMethodRouter<S>) -> Self {
+        let (schemas, paths, handler) = call;
+        let path = self.describe(name, schemas, paths);
+        self.open = self.open.route(path, handler);
+        self
+    }
+
     fn describe<'a>(&mut self, name: &'a str, schemas: Schemas, paths: Paths) -> &'a str {
         let (method, path) = name.split_once(' ').expect("a call is named by method and path");
         let method = method.to_ascii_lowercase();
@@ -133,7 +148,7 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
         for (name, schema) in schemas {
             self.document["components"]["schemas"][name] = json_of(schema);
         }
-        self.complete(path, &mut operation);
+        self.complete(&method, path, &mut operation);
         self.document["paths"][path][method] = operation;
         path
     }
@@ -145,23 +160,59 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
         self
     }
 
+    /// Adds a file that an open page loads.
+    #[must_use]
+    pub fn open_asset(mut self, path: &str, handler: MethodRouter<S>) -> Self {
+        self.open = self.open.route(path, handler);
+        self
+    }
+
     /// Gives the handlers their state.
-    pub fn with_state<S2>(self, state: S) -> Calls<S2> {
-        Calls { router: self.router.with_state(state), document: self.document }
+    pub fn with_state<S2>(self, state: S) -> Calls<S2>
+    where
+        S2: Clone + Send + Sync + 'static,
+    {
+        Calls {
+            router: self.router.with_state(state.clone()),
+            open: self.open.with_state(state),
+            document: self.document,
+        }
     }
 
     /// The router, with the document at `/openapi.json`. Goes together with [`page`], which shows it.
     pub fn documented(self) -> Router<S> {
+        let (router, open) = self.documented_parts();
+        router.merge(open)
+    }
+
+    /// The same in two: what needs a credential, and what is open.
+    pub(crate) fn documented_parts(self) -> (Router<S>, Router<S>) {
         let mut calls = self.call("GET /openapi.json", routes!(openapi));
         // The page is served by `page`, on an ops listener beside the token and not behind it.
         let (schemas, paths, _): UtoipaMethodRouter<S> = routes!(page::docs);
         calls.describe("GET /docs", schemas, paths);
         flatten(&mut calls.document["components"]["schemas"]);
         let text = Bytes::from(calls.document.to_string());
-        calls.router.layer(Extension(Document(text)))
+        (calls.router.layer(Extension(Document(text))), calls.open)
     }
 
-    fn complete(&mut self, path: &str, operation: &mut Value) {
+    /// How a change is refused, beside by who it is for.
+    fn refused_to_readers(&self) -> Vec<Code> {
+        let needs = self.document["security"].as_array().map_or(&[][..], Vec::as_slice);
+        let schemes = &self.document["components"]["securitySchemes"];
+        let by_cookie = |name: &String| schemes[name]["in"] == "cookie";
+        let mut names = needs.iter().filter_map(Value::as_object).flat_map(serde_json::Map::keys);
+        let mut codes = Vec::new();
+        if !needs.is_empty() {
+            codes.push(Code::ReadOnly);
+        }
+        if names.any(by_cookie) {
+            codes.push(Code::CrossSite);
+        }
+        codes
+    }
+
+    fn complete(&mut self, method: &str, path: &str, operation: &mut Value) {
         let order: usize = self.document["paths"]
             .as_object()
             .into_iter()
@@ -190,6 +241,10 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
         let optional = |needs: &Vec<Value>| needs.contains(&json!({})) || needs.is_empty();
         if needs.and_then(Value::as_array).is_some_and(|needs| !optional(needs)) {
             common.push(Code::InvalidToken);
+        }
+        // A listener that is behind one token for all has another one that only reads.
+        if method != "get" && operation.get("security").is_none() {
+            common.extend(self.refused_to_readers());
         }
         for code in common {
             problems::add(&mut operation["responses"], code, code.status());

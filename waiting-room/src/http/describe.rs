@@ -1,6 +1,7 @@
 //! What `/openapi.json` says before it comes to the calls.
 
 use shared::docs::{Calls, Credential, Group, SentAs};
+use shared::ops::Sessions;
 
 use super::cookie;
 use crate::settings::Settings;
@@ -50,13 +51,19 @@ pub(crate) fn public<S: Clone + Send + Sync + 'static>(settings: &Settings) -> C
 }
 
 /// The ops listener.
-pub(crate) fn operators<S: Clone + Send + Sync + 'static>() -> Calls<S> {
+pub(crate) fn operators<S: Clone + Send + Sync + 'static>(secure_cookies: bool) -> Calls<S> {
     let token = Credential {
         name: "ops_token",
-        about: "`STANCHION_OPS_TOKEN` of this service.",
+        about: "`STANCHION_OPS_TOKEN` of this service; for what changes nothing, `STANCHION_OPS_READ_TOKEN`.",
         sent_as: SentAs::Bearer,
     };
+    let session = Credential {
+        name: "ops_session",
+        about: "Of a browser that has signed in. What changes something needs a header \
+                `X-Stanchion-Dashboard` too, which no page from elsewhere can send.",
+        sent_as: SentAs::Cookie(Sessions::cookie_name(secure_cookies)),
+    };
     let groups = [Group { name: "Rooms", about: "One room an event." }, SERVICE];
-    Calls::new("Stanchion waiting room, for operators", OPERATORS, &groups, &[token])
-        .behind(token.name)
+    Calls::new("Stanchion waiting room, for operators", OPERATORS, &groups, &[token, session])
+        .behind(&[token.name, session.name])
 }

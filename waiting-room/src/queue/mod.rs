@@ -11,6 +11,9 @@ mod settings;
 mod ticket;
 mod wait;
 
+/// A queue delay of the checkout above this, in milliseconds, lowers the rate.
+pub const QUEUE_DELAY_MS_MAX: u64 = 250;
+
 pub use brand::{Colour, secure_origin};
 pub use crowd::there_ahead;
 pub use draw::{ALGORITHM, Draw, Seed};

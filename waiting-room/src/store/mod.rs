@@ -23,13 +23,11 @@ use shared::ids::EventId;
 use shared::redis::{Redis, RedisError, Script};
 use uuid::Uuid;
 
-use crate::queue::{Control, Person, RoomSettings, Seed};
+use crate::queue::{Control, Person, QUEUE_DELAY_MS_MAX, RoomSettings, Seed};
 
 /// Not seen for this long at least, and twice as long at most: not there. Browsers let a hidden
 /// tab run one timer a minute, so anything under two minutes would lose people who are waiting.
 const PRESENCE_GRACE: Duration = Duration::from_secs(120);
-/// A queue delay of the checkout above this lowers the rate.
-const PRESSURE_MAX: Duration = Duration::from_millis(250);
 
 macro_rules! script {
     ($name:ident, $file:literal) => {
@@ -147,7 +145,7 @@ impl Store {
             tick.people.to_string(),
             tick.called_until_ms.to_string(),
             PRESENCE_GRACE.as_millis().to_string(),
-            PRESSURE_MAX.as_millis().to_string(),
+            QUEUE_DELAY_MS_MAX.to_string(),
         ];
         Ok(match self.run(&TICK, event, arguments).await? {
             Answer::Room(snapshot) => Some(*snapshot),

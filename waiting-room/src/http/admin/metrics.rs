@@ -15,6 +15,8 @@ use shared::problems;
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::board::sample::view;
+use crate::board::{Alarm, LastCalled, LastMinute, SaleBody};
 use crate::error::{Error, no_event};
 use crate::queue::{EstimatedWait, Mode};
 use crate::rooms::Room;
@@ -70,6 +72,19 @@ struct MetricsBody {
     stock_held: Option<u64>,
     /// The store has not answered for a second; this is what was known before.
     stale: bool,
+    /// Counts changes of the settings.
+    version: u64,
+    last_minute: LastMinute,
+    /// People called ten to seventy seconds ago, and
+    cohort_called: u64,
+    /// how many of them have been at the gate; the others have not come.
+    cohort_came: u64,
+    /// Who was called last; `null` when nobody was while this node looked.
+    #[schema(required = true)]
+    last_called: Option<LastCalled>,
+    sale: SaleBody,
+    /// Invariants and targets that are broken at this moment, the worst first.
+    alarms: Vec<Alarm>,
 }
 
 /// 200 with this node's view, at most 250 ms old.
@@ -88,7 +103,7 @@ pub(crate) async fn metrics(
     Path(event): Path<EventId>,
 ) -> Result<impl IntoResponse, Error> {
     let room = app.rooms.get(&event).ok_or_else(no_event)?;
-    Ok(axum::Json(body(&room)))
+    Ok(axum::Json(body(&app, &event, &room)))
 }
 
 /// 200 with the same once a second, as server-sent events.
@@ -117,7 +132,7 @@ pub(crate) async fn metrics_stream(
     let events = stream::unfold((app, event, seconds), |(app, event, mut seconds)| async move {
         seconds.tick().await;
         let room = app.rooms.get(&event)?;
-        let text = serde_json::to_string(&body(&room)).ok()?;
+        let text = serde_json::to_string(&body(&app, &event, &room)).ok()?;
         Some((
             Ok::<_, Infallible>(Event::default().event("metrics").data(text)),
             (app, event, seconds),
@@ -126,8 +141,9 @@ pub(crate) async fn metrics_stream(
     Ok(Sse::new(events.take_until(shutdown.cancelled_owned())).keep_alive(KeepAlive::default()))
 }
 
-fn body(room: &Room) -> MetricsBody {
+fn body(app: &App, event: &EventId, room: &Room) -> MetricsBody {
     let (settings, now) = (&room.settings, &room.snapshot);
+    let view = view(app, event, room);
     MetricsBody {
         at_ms: now.now_ms,
         status: now.mode,
@@ -149,5 +165,12 @@ fn body(room: &Room) -> MetricsBody {
         stock_left: now.stock_left,
         stock_held: now.stock_held,
         stale: room.is_stale(),
+        version: now.version,
+        last_minute: view.last_minute,
+        cohort_called: now.cohort_called,
+        cohort_came: now.cohort_came,
+        last_called: view.last_called,
+        sale: view.sale,
+        alarms: view.alarms,
     }
 }

@@ -2,5 +2,7 @@
 
 pub(crate) mod codes;
 pub(crate) mod control;
+pub(crate) mod dashboard;
 pub(crate) mod events;
+pub(crate) mod history;
 pub(crate) mod metrics;
