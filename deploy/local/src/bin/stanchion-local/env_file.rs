@@ -19,6 +19,7 @@ fn render(addresses: &Addresses) -> String {
         ("CHECKOUT_URL", checkouts[0].url()),
         ("CHECKOUT_OPS_URL", checkouts[0].ops_url()),
         ("OPS_TOKEN", addresses.ops_token.clone()),
+        ("OPS_READ_TOKEN", addresses.ops_read_token.clone()),
         ("SERVICE_TOKEN", addresses.service_token.clone()),
         ("DATABASE_URL", addresses.database_url.clone()),
         ("REDIS_URL", addresses.redis_url.clone()),
@@ -56,6 +57,7 @@ mod tests {
             database_url: String::new(),
             redis_url: String::new(),
             ops_token: "secret".to_owned(),
+            ops_read_token: String::new(),
             service_token: String::new(),
             demo_sector_id: String::new(),
         };

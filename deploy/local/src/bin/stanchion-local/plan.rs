@@ -72,6 +72,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) jwks_url: String,
     pub(crate) shop_url: String,
     pub(crate) sandbox_url: String,
+    /// Of the checkouts' ops listeners, comma-separated.
+    pub(crate) checkout_ops_urls: String,
 }
 
 impl Plan<'_> {
@@ -82,6 +84,8 @@ impl Plan<'_> {
             .env("STANCHION_ADMISSION_KEY_FILE", secrets.admission_key.to_string_lossy())
             .env("STANCHION_ADMISSION_NEXT_KEY_FILE", secrets.admission_next_key.to_string_lossy())
             .env("STANCHION_TICKET_KEY", &secrets.ticket_key)
+            .env("STANCHION_CHECKOUT_OPS_URLS", &self.checkout_ops_urls)
+            .env("STANCHION_CHECKOUT_OPS_TOKEN", &secrets.ops_read_token)
             .env("STANCHION_INSECURE_COOKIES", "true");
         // Everybody on this machine comes from one address: a limit for one home would refuse a crowd of checks.
         let joins = if self.cli.bench { "0" } else { JOINS_PER_MINUTE };
@@ -127,6 +131,7 @@ impl Plan<'_> {
             .env("STANCHION_LISTEN", format!("127.0.0.1:{}", instance.port))
             .env("STANCHION_OPS_LISTEN", format!("127.0.0.1:{}", instance.ops_port))
             .env("STANCHION_OPS_TOKEN", &self.secrets.ops_token)
+            .env("STANCHION_OPS_READ_TOKEN", &self.secrets.ops_read_token)
             .env("STANCHION_REDIS_URL", &self.redis_url)
             .env("STANCHION_CORS_ORIGINS", &self.shop_url)
             .env("STANCHION_LOG", &self.cli.log)

@@ -18,6 +18,8 @@ pub(crate) struct Secrets {
     pub(crate) admission_next_key: PathBuf,
     pub(crate) ticket_key: String,
     pub(crate) ops_token: String,
+    /// Reads on the ops listeners, and changes nothing.
+    pub(crate) ops_read_token: String,
     pub(crate) service_token: String,
     pub(crate) reservation_key: String,
     /// What the sandbox provider knows the checkout by.
@@ -36,6 +38,7 @@ impl Secrets {
             admission_next_key: key_file(directory.join("next.pem"), waiting_room).await?,
             ticket_key: secret(&directory.join("ticket-key"))?,
             ops_token: secret(&directory.join("ops-token"))?,
+            ops_read_token: secret(&directory.join("ops-read-token"))?,
             service_token: secret(&directory.join("service-token"))?,
             reservation_key: secret(&directory.join("reservation-key"))?,
             sandbox_key: secret(&directory.join("sandbox-key"))?,

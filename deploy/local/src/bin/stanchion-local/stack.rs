@@ -39,6 +39,7 @@ pub(crate) struct Addresses {
     pub(crate) database_url: String,
     pub(crate) redis_url: String,
     pub(crate) ops_token: String,
+    pub(crate) ops_read_token: String,
     pub(crate) service_token: String,
     pub(crate) demo_sector_id: String,
 }
@@ -68,6 +69,11 @@ impl Stack {
             jwks_url: format!("{}/.well-known/jwks.json", waiting_rooms[0].url()),
             shop_url: shop_url.clone(),
             sandbox_url: format!("http://127.0.0.1:{sandbox_port}"),
+            checkout_ops_urls: checkouts
+                .iter()
+                .map(Instance::ops_url)
+                .collect::<Vec<_>>()
+                .join(","),
         };
         self.open_shop(closed_shop, &plan, &waiting_rooms[0], &checkouts[0])?;
         migrate(&plan.checkout(&checkouts[0])?).await?;
@@ -84,7 +90,7 @@ impl Stack {
         seed.checkout(&checkouts[0].ops_url()).await?;
         let demo_sector_id = seed.sector_id(&checkouts[0].url()).await?;
         say::step("demo event is there");
-        let Secrets { ops_token, service_token, sandbox_key, .. } = secrets;
+        let Secrets { ops_token, ops_read_token, service_token, sandbox_key, .. } = secrets;
         Ok(Addresses {
             waiting_rooms,
             checkouts,
@@ -94,6 +100,7 @@ impl Stack {
             database_url,
             redis_url,
             ops_token,
+            ops_read_token,
             service_token,
             demo_sector_id,
         })

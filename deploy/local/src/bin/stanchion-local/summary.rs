@@ -17,6 +17,7 @@ Stanchion is running. {stop}.
   Waiting page    {room}/events/{event}
   Demo shop       {shop_url}
   Self-check      {shop_url}/self-check   (scenarios against what runs here, and a load)
+  Dashboard       {ops}/dashboard?event={event}   (sign in with OPS_TOKEN or OPS_READ_TOKEN)
   Waiting room    {room}   (ops {ops})
   Checkout        {checkout}   (ops {checkout_ops})
   Sandbox         {sandbox_url}   (takes no real money; switches at /v1/switches)
