@@ -1,6 +1,6 @@
 // What this tab remembers: who was let in, and what is under way. It survives a reload.
 
-import { serverNow } from "./api.js";
+import { insist, serverNow } from "./api.js";
 
 export const token = takeToken();
 export const claims = readClaims(token);
@@ -37,18 +37,28 @@ export function sessionIsOver() {
   store("over", true);
 }
 
-/** The key of something that one wants: the same until it is decided, also over a reload. */
-export function keyFor(what, wanted) {
+/**
+ * Asks for something until it is decided. Its key is kept until then, also over a reload: a second try after a lost
+ * answer is the same request. `what` is what is done, `wanted` tells one wish from another.
+ */
+export async function once(what, wanted, url, body, bearer, waiting) {
   const known = stored(`key ${what}`);
-  if (known?.wanted === wanted) return known.key;
-  const key = crypto.randomUUID();
+  const key = known?.wanted === wanted ? known.key : crypto.randomUUID();
   store(`key ${what}`, { wanted, key });
-  return key;
+  try {
+    const answer = await insist("POST", url, { bearer, key, body }, waiting);
+    store(`key ${what}`, null);
+    return answer;
+  } catch (error) {
+    // Refused: the same again is something new.
+    if (!error.passes) store(`key ${what}`, null);
+    throw error;
+  }
 }
 
-/** It is decided: the same again is something new. */
-export function decided(what) {
-  store(`key ${what}`, null);
+/** Whether it was asked for and not decided. */
+export function isUnderWay(what) {
+  return stored(`key ${what}`) !== null;
 }
 
 export function store(name, value) {

@@ -4,7 +4,7 @@
 import { call, config, insist, serverNow } from "./api.js";
 import "./panel.js";
 import { describe, refreshSectors, rows } from "./sectors.js";
-import { claims, decided, keyFor, sessionIsOver, sessionMs, store, stored, token } from "./session.js";
+import { claims, isUnderWay, once, sessionIsOver, sessionMs, store, stored, token } from "./session.js";
 import { clock, money, pattern } from "./ticket.js";
 import { standing, waitingWords, words } from "./words.js";
 
@@ -51,44 +51,30 @@ async function attempt(action) {
   }
 }
 
-// The key is kept until the request is decided: a second try after a lost answer is the same request.
-async function once(what, wanted, url, body, bearer) {
-  try {
-    const answer = await insist("POST", url, { bearer, key: keyFor(what, wanted), body }, (error) => {
-      say(waitingWords(error));
-    });
-    decided(what);
-    return answer;
-  } catch (error) {
-    if (!error.passes) decided(what);
-    throw error;
-  }
-}
-
 async function reserve(sectorId, quantity) {
   const body = { sector_id: sectorId, quantity };
   const url = `${config.checkout_url}/v1/reservations`;
-  keep(await once("reserve", `${sectorId} ${quantity}`, url, body, token));
+  keep(await once("reserve", `${sectorId} ${quantity}`, url, body, token, waiting));
 }
 
 async function pay() {
   const method = new FormData($("pay")).get("method");
   payingSince = Date.now();
   const body = { provider: "sandbox", payment_method: method };
-  keep(await once("pay", `${reservation.id} ${method}`, reservationUrl("/payment"), body, owner()));
+  keep(await once("pay", `${reservation.id} ${method}`, reservationUrl("/payment"), body, owner(), waiting));
 }
 
 async function extend() {
   try {
-    keep(await once("extend", reservation.id, reservationUrl("/extend"), undefined, owner()));
+    keep(await once("extend", reservation.id, reservationUrl("/extend"), undefined, owner(), waiting));
   } finally {
     // Once, whatever became of it; also when it was done in another tab.
-    if (!stored("key extend")) keep({ extended: true });
+    if (!isUnderWay("extend")) keep({ extended: true });
   }
 }
 
 async function cancel() {
-  keep(await insist("DELETE", reservationUrl(), { bearer: owner() }, (error) => say(waitingWords(error))));
+  keep(await insist("DELETE", reservationUrl(), { bearer: owner() }, waiting));
 }
 
 // --- what is known -------------------------------------------------------------------------------
@@ -142,6 +128,10 @@ async function sectors() {
 }
 
 // --- the page ------------------------------------------------------------------------------------
+
+function waiting(error) {
+  say(waitingWords(error));
+}
 
 function say(text) {
   if ($("message").textContent !== text) $("message").textContent = text;
