@@ -59,7 +59,7 @@ async fn the_report_says_what_held_and_can_be_read_by_everybody() {
     let browser = Browser::open(look.clone()).await;
     browser.goto(&format!("file://{}", file.display())).await;
     browser.sees("h1", "Everything held").await;
-    browser.sees("#held + .scroll", "No more tokens in any 60 seconds than the rate").await;
+    browser.sees("#held + ul", "No more tokens in any 60 seconds than the rate").await;
     assert_eq!(browser.script("return document.querySelectorAll('svg').length").await, 6);
     browser.is_accessible(look.clone()).await;
     browser.screenshot("rehearsal-report").await;

@@ -108,13 +108,18 @@ impl<'a> Chart<'a> {
                 y + 4.5,
                 short(self.y_max * share)
             );
-            let (x, y) = self.at(self.x_max * share, 0.0);
+        }
+        let step = plain_step(self.x_max);
+        let mut x = 0.0;
+        while x <= self.x_max {
+            let (across, y) = self.at(x, 0.0);
             let _ = write!(
                 axes,
-                r#"<text class="middle" x="{x:.1}" y="{:.1}">{}</text>"#,
+                r#"<text class="middle" x="{across:.1}" y="{:.1}">{}</text>"#,
                 y + 18.0,
-                short(self.x_max * share)
+                short(x)
             );
+            x += step;
         }
         let (middle, foot) = ((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 6.0);
         let legend = self.legend.iter().map(|(colour, name)| {
@@ -148,6 +153,13 @@ fn round_up(value: f64) -> f64 {
     fit.unwrap_or(10.0 * power).max(4.0)
 }
 
+/// A step of 1, 2 or 5 with which an axis of that length has at most seven.
+fn plain_step(length: f64) -> f64 {
+    let power = 10f64.powf((length / 7.0).max(0.1).log10().floor());
+    let fit = [1.0, 2.0, 5.0].into_iter().map(|step| step * power);
+    fit.into_iter().find(|step| length / step <= 7.0).unwrap_or(10.0 * power)
+}
+
 /// A number as it stands on an axis.
 fn short(value: f64) -> String {
     if value >= 10_000.0 { format!("{}k", trimmed(value / 1_000.0)) } else { trimmed(value) }
@@ -172,6 +184,12 @@ mod tests {
             (short(750.0), short(12_500.0), short(0.5)),
             ("750".into(), "12.5k".into(), "0.5".into())
         );
+    }
+
+    #[test]
+    fn steps_are_plain_and_few() {
+        let steps = [1.0, 7.0, 54.0, 318.0, 700.0, 9_997.0].map(plain_step);
+        assert_eq!(steps, [0.2, 1.0, 10.0, 50.0, 100.0, 2_000.0]);
     }
 
     #[test]

@@ -33,23 +33,24 @@ fn table(name: &str, heads: &[&str], rows: impl Iterator<Item = String>) -> Stri
     )
 }
 
+/// A list, since a phone is too narrow for these sentences side by side.
 pub(super) fn checks(report: &Report) -> String {
-    let row = |check: &super::Check| {
+    let item = |check: &super::Check| {
         let class = match check.outcome {
             Outcome::Held => "held",
             Outcome::Broken => "broken",
             Outcome::NotObserved => "unseen",
         };
         format!(
-            r#"<tr><td class="id">{}</td><th scope="row">{}</th><td><span class="mark {class}">{}</span></td><td class="seen">{}</td></tr>"#,
+            r#"<li><span class="id">{}</span><strong>{}</strong><span class="mark {class}">{}</span><span class="seen">{}</span></li>"#,
             check.id,
             escaped(check.what),
             check.outcome.word(),
             escaped(&check.seen)
         )
     };
-    let heads = ["No.", "What must hold", "Verdict", "Seen"];
-    table("What must hold", &heads, report.checks.iter().map(row))
+    let items: String = report.checks.iter().map(item).collect();
+    format!(r#"<ul class="checks">{items}</ul>"#)
 }
 
 pub(super) fn latencies(report: &Report) -> String {
