@@ -58,6 +58,7 @@ impl Room {
             called_total: snapshot.called_total,
             tokens_total: snapshot.tokens_total,
             active: snapshot.active,
+            at_gate: snapshot.standing + snapshot.on_their_way,
             anybody_waiting: is_calling && snapshot.waiting > 0,
         });
         let mut history = before.map(|before| before.history.clone()).unwrap_or_default();
@@ -243,7 +244,15 @@ mod tests {
         ] {
             for _ in 0..seconds {
                 let now_ms = second * 1_000;
-                let look = Snapshot { now_ms, mode, called_total, waiting: 500, ..snapshot(0) };
+                let tokens_total = called_total;
+                let look = Snapshot {
+                    now_ms,
+                    mode,
+                    called_total,
+                    tokens_total,
+                    waiting: 500,
+                    ..snapshot(0)
+                };
                 room = Some(Room::after(room.as_ref(), look).expect("readable"));
                 (second, called_total) = (second + 1, called_total + a_second);
             }

@@ -140,11 +140,13 @@ fn simulate(sale: &Sale) -> Outcome {
     for now in (0..sale.minutes * 60_000).step_by(TICK_MS as usize) {
         world.arrivals(now);
         world.let_through(now, sale, &mut outcome);
+        let at_gate = world.pace(now, sale, &movement);
         movement.note(Look {
             now_ms: now,
             called_total: world.called_total,
             tokens_total: world.tokens_total,
             active: world.sessions.len() as u64,
+            at_gate: at_gate.standing + at_gate.on_their_way,
             anybody_waiting: world.called_total < sale.people,
         });
         let call = world.pace(now, sale, &movement).call();

@@ -34,6 +34,8 @@ pub struct Look {
     pub tokens_total: u64,
     /// Sessions at that moment.
     pub active: u64,
+    /// Called people who were on their way or stood at the gate then.
+    pub at_gate: u64,
     /// Whether anybody was waiting to be called then, in a room that calls.
     pub anybody_waiting: bool,
 }
@@ -72,8 +74,13 @@ impl Movement {
 
     /// The wait of somebody with that many people before him; `None` while nothing can be said.
     pub fn estimate(&self, users_ahead: u64) -> Option<EstimatedWait> {
-        let (from, to) = (self.looks.front()?, self.looks.back()?);
+        let (first, to) = (self.looks.front()?, self.looks.back()?);
+        // At an opening people are called for some seconds before the first of them comes: that tells nothing.
+        let nobody_came = |sample: &&Sample| sample.look.tokens_total == first.look.tokens_total;
+        let from = self.looks.iter().take_while(nobody_came).last()?;
         let called = to.look.called_total.checked_sub(from.look.called_total)?;
+        // And who fills the line at the gate is not through it: that goes on for a while after the opening.
+        let called = called.saturating_sub(to.look.at_gate.saturating_sub(from.look.at_gate));
         let busy_ms = to.busy_ms.checked_sub(from.busy_ms)?;
         if called == 0 || busy_ms < WINDOW_MS_MIN {
             return None;
@@ -102,7 +109,7 @@ mod tests {
 
     fn look(second: u64, called_total: u64, anybody_waiting: bool) -> Look {
         let (now_ms, tokens_total) = (second * 1_000, second * 5);
-        Look { now_ms, called_total, tokens_total, active: 40, anybody_waiting }
+        Look { now_ms, called_total, tokens_total, active: 40, at_gate: 0, anybody_waiting }
     }
 
     fn movement(seconds: u64, called: impl Fn(u64) -> u64) -> Movement {
@@ -126,6 +133,21 @@ mod tests {
         let movement = movement(30, |second| second * 10);
         assert_eq!(movement.estimate(599), Some(EstimatedWait { min: 45, max: 77 }));
         assert_eq!(movement.estimate(0), Some(EstimatedWait { min: 0, max: 2 }));
+    }
+
+    #[test]
+    fn the_line_that_fills_at_an_opening_is_no_pace() {
+        let mut movement = Movement::default();
+        for second in 0..=20_u64 {
+            // Ten a second are let in from the fourth second on; fifty more are called to fill the line.
+            let tokens_total = second.saturating_sub(3) * 10;
+            let at_gate = (second * 25).min(50);
+            let called_total = tokens_total + at_gate;
+            movement.note(Look { tokens_total, at_gate, ..look(second, called_total, true) });
+            let told = movement.estimate(599);
+            assert!(told.is_none_or(|wait| wait.min <= 60 && 60 <= wait.max), "{second}: {told:?}");
+            assert_eq!(told.is_some(), second >= 8, "{second}");
+        }
     }
 
     #[test]
