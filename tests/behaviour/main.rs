@@ -15,6 +15,7 @@ mod outbox_delivery;
 mod outbox_durability;
 mod outbox_signatures;
 mod outbox_trouble;
+mod page;
 mod payments;
 mod presence;
 mod queue;

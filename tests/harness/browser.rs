@@ -226,7 +226,10 @@ fn capabilities(look: &Look) -> ChromeCapabilities {
     for argument in arguments {
         capabilities.add_arg(&argument).expect("an argument is a string");
     }
-    let languages = json!({ "intl.accept_languages": look.language });
-    capabilities.add_experimental_option("prefs", languages).expect("preferences are JSON");
+    let mut preferences = json!({ "intl.accept_languages": look.language });
+    if !look.cookies {
+        preferences["profile.default_content_setting_values.cookies"] = 2.into();
+    }
+    capabilities.add_experimental_option("prefs", preferences).expect("preferences are JSON");
     capabilities
 }

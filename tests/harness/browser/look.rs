@@ -11,6 +11,8 @@ pub struct Look {
     pub dark: bool,
     /// Whether JavaScript runs.
     pub javascript: bool,
+    /// Whether cookies are kept.
+    pub cookies: bool,
     /// As in `Accept-Language`: `en-US`, `de,en`.
     pub language: &'static str,
 }
@@ -19,7 +21,14 @@ impl Look {
     /// A desktop screen, light, English.
     #[must_use]
     pub fn desktop() -> Self {
-        Self { width: 1280, height: 860, dark: false, javascript: true, language: "en-US" }
+        Self {
+            width: 1280,
+            height: 860,
+            dark: false,
+            javascript: true,
+            cookies: true,
+            language: "en-US",
+        }
     }
 
     /// A phone.
@@ -44,6 +53,12 @@ impl Look {
     #[must_use]
     pub fn without_javascript(self) -> Self {
         Self { javascript: false, ..self }
+    }
+
+    /// The same with all cookies blocked.
+    #[must_use]
+    pub fn without_cookies(self) -> Self {
+        Self { cookies: false, ..self }
     }
 
     /// The same in another language.

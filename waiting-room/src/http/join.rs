@@ -18,7 +18,7 @@ use super::cookie;
 use super::visitor::{InRoom, Visitor, reclaim, ticket};
 use crate::app::App;
 use crate::error::{Error, no_event};
-use crate::queue::{Identity, Mode, OnStoreError, Position, Ticket, position};
+use crate::queue::{Identity, Mode, OnStoreError, Position, QueueingMethod, Ticket, position};
 use crate::rooms::Room;
 use crate::store::{Join, Joined, Number};
 
@@ -113,9 +113,10 @@ pub(crate) async fn enter(
     {
         return Ok((status, body));
     }
+    let is_off = room.settings.queueing_method == QueueingMethod::Passthrough;
     let body = match position(visitor.person.rank, visitor.room.snapshot.serving) {
         // A new place is behind the counter; this node's view may be of a moment later.
-        Position::Waiting { .. } if !visitor.ticket.priority => {
+        Position::Waiting { .. } if !visitor.ticket.priority && !is_off => {
             let ahead = visitor.room.users_ahead(visitor.person.rank);
             waiting(app, &visitor, ahead)?
         }

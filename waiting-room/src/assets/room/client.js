@@ -38,7 +38,25 @@ async function call(method, path, sent, keepalive = false) {
 }
 
 // Two tabs that join at once would be two people: the second waits, and finds the first one's cookie.
-const oneAtATime = (work) => (navigator.locks ? navigator.locks.request(`join ${data.event}`, work) : work());
+async function oneAtATime(work) {
+  if (!navigator.locks) return work();
+  try {
+    return await navigator.locks.request(`join ${data.event}`, work);
+  } catch (error) {
+    // Locks are blocked together with cookies.
+    if (error.name !== 'SecurityError') throw error;
+    return work();
+  }
+}
+
+// The other tabs of the same person, who have the same place.
+function otherTabs() {
+  try {
+    return new BroadcastChannel(`queue ${data.event}`);
+  } catch {
+    return null;
+  }
+}
 
 // Doubling waits with a random part, so that everybody does not come back at once.
 function backoffMs(failures) {

@@ -15,6 +15,9 @@ let pollTimer = 0;
 let heartbeatTimer = 0;
 let asking = false;
 let entering = false;
+// With the room off there is nothing to decide. Who has come back here is left to press the button.
+let straightOn = performance.getEntriesByType('navigation').every(({ type }) => type === 'navigate');
+const tabs = otherTabs();
 
 const again = (ms) => {
   clearTimeout(pollTimer);
@@ -143,15 +146,14 @@ function take(next) {
     show('cookies', true);
   }
   const isThrough = data.status.queueing_method === 'passthrough' && place.status === 'ready';
-  const before = state;
   change(isThrough ? 'passthrough' : place.status);
   if (version !== null && version !== place.room_version) look().then(renderRule).catch(() => {});
-  // With the room off there is nothing to decide. Who has come back here is left to press the button.
-  if (isThrough && before === 'loading' && !cameBack()) enter();
+  if (isThrough && straightOn) {
+    straightOn = false;
+    enter();
+  }
   return place.poll_after_ms;
 }
-
-const cameBack = () => performance.getEntriesByType('navigation').some(({ type }) => type !== 'navigate');
 
 function end(how) {
   place = null;
@@ -218,6 +220,11 @@ function stopEntering() {
 async function leave() {
   const answer = await call('DELETE', queue).catch(() => null);
   if (!answer || answer.status >= 500) return void lost();
+  tabs?.postMessage('left');
+  hasLeft();
+}
+
+function hasLeft() {
   stopEntering();
   memory.set('left', '1');
   end('left');
@@ -263,6 +270,7 @@ function start() {
     if (answer && answer.status === 200) renderDraw(answer.body, place ? place.number : 'N');
   });
   document.addEventListener('visibilitychange', seen);
+  if (tabs) tabs.onmessage = () => place && hasLeft();
   addEventListener('online', () => again(0));
   // Out of the back-forward cache after a visit to the checkout.
   addEventListener('pageshow', (event) => {
