@@ -89,8 +89,7 @@ pub(crate) async fn shows(browser: &Browser, state: &str) {
 /// That the page needs no scrolling sideways on the narrowest screen.
 pub(crate) async fn fits(browser: &Browser, look: Look) {
     browser.show(&Look::narrow()).await;
-    let wide = browser.script("return document.documentElement.scrollWidth").await;
-    assert!(wide.as_u64().expect("a width") <= 320, "{wide}");
+    browser.fits().await;
     browser.show(&look).await;
 }
 

@@ -180,9 +180,9 @@ async fn the_keyboard_is_enough() {
     let browser = concert.open(Look::desktop()).await;
     shows(&browser, "waiting").await;
     reach(&browser, "leave").await;
-    press(&browser, "\u{e007}").await;
+    browser.press("\u{e007}").await;
     reach(&browser, "leave-form").await;
-    press(&browser, "\u{e007}").await;
+    browser.press("\u{e007}").await;
     shows(&browser, "left").await;
     browser.is_accessible(Look::desktop()).await;
     let focused = "return document.activeElement.id";
@@ -191,21 +191,16 @@ async fn the_keyboard_is_enough() {
     })
     .await;
     reach(&browser, "form").await;
-    press(&browser, "\u{e007}").await;
+    browser.press("\u{e007}").await;
     shows(&browser, "waiting").await;
     browser.sees("#number-text", "5").await;
-}
-
-async fn press(browser: &Browser, key: &str) {
-    let held = browser.driver.active_element().await.expect("something has the focus");
-    held.send_keys(key).await.expect("pressed");
 }
 
 /// By the tabulator, to something inside the element of that id.
 async fn reach(browser: &Browser, id: &str) {
     let inside = format!("return !!document.activeElement.closest('#{id}')");
     for _ in 0..30 {
-        press(browser, "\u{e004}").await;
+        browser.press("\u{e004}").await;
         if browser.script(&inside).await == true {
             return;
         }

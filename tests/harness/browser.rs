@@ -172,15 +172,6 @@ impl Browser {
         .await;
     }
 
-    /// Presses keys where the focus is.
-    ///
-    /// # Panics
-    /// When nothing has it.
-    pub async fn press(&self, keys: &str) {
-        let focused = self.driver.active_element().await.expect("something has the focus");
-        focused.send_keys(keys).await.expect("keys are pressed");
-    }
-
     /// One command of the Chrome DevTools Protocol.
     ///
     /// # Panics
