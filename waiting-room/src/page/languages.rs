@@ -67,7 +67,7 @@ impl Language {
         let digits = number.to_string();
         let mut figure = String::new();
         for (n, digit) in digits.chars().enumerate() {
-            if n > 0 && (digits.len() - n) % 3 == 0 {
+            if n > 0 && (digits.len() - n).is_multiple_of(3) {
                 figure.push_str(self.text("thousands"));
             }
             figure.push(digit);
