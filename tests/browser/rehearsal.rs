@@ -63,6 +63,8 @@ async fn the_report_says_what_held_and_can_be_read_by_everybody() {
     assert_eq!(browser.script("return document.querySelectorAll('svg').length").await, 6);
     browser.is_accessible(look.clone()).await;
     browser.screenshot("rehearsal-report").await;
+    browser.script("document.querySelector('#course').scrollIntoView()").await;
+    browser.screenshot("rehearsal-report-charts").await;
     for (look, name) in [
         (look.dark(), "rehearsal-report-dark"),
         (Look { height: 3_000, ..Look::phone() }, "rehearsal-report-phone"),
