@@ -141,7 +141,7 @@ mod tests {
         for second in 0..=20_u64 {
             // Ten a second are let in from the fourth second on; fifty more are called to fill the line.
             let tokens_total = second.saturating_sub(3) * 10;
-            let at_gate = (second * 25).min(50);
+            let at_gate = (second * 5).min(50);
             let called_total = tokens_total + at_gate;
             movement.note(Look { tokens_total, at_gate, ..look(second, called_total, true) });
             let told = movement.estimate(599);
