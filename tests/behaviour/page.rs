@@ -190,7 +190,6 @@ async fn all_of_the_page_weighs_less_than_thirty_kilobytes() {
             assert_eq!(header(&answer, "content-encoding"), "gzip", "{path}");
             bytes += answer.bytes().await.expect("a body").len();
         }
-        println!("{language}: {bytes} bytes");
         assert!(bytes < 30_000, "{language}: {bytes} bytes");
     }
 }
