@@ -3,6 +3,7 @@
 mod dashboard;
 mod dashboard_controls;
 mod dashboard_looks;
+mod dashboard_rehearsal;
 mod front;
 mod page;
 mod page_languages;
