@@ -127,12 +127,12 @@ impl Browser {
         .await;
     }
 
-    /// Presses a key, wherever the focus is: `"\u{e004}"` is Tab, `"\u{e007}"` is Enter, as WebDriver names them.
+    /// Presses keys, wherever the focus is: `"\u{e004}"` is Tab, `"\u{e007}"` is Enter, as WebDriver names them.
     ///
     /// # Panics
     /// When the browser has gone.
-    pub async fn press(&self, key: &str) {
-        self.driver.action_chain().send_keys(key).perform().await.expect("a key is pressed");
+    pub async fn press(&self, keys: &str) {
+        self.driver.action_chain().send_keys(keys).perform().await.expect("keys are pressed");
     }
 
     /// Asserts that nothing has to be scrolled to from side to side.
