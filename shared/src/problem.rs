@@ -9,7 +9,7 @@ use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{IntoResponse, Response};
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use utoipa::openapi::{RefOr, Schema};
@@ -240,8 +240,8 @@ pub struct Path<T>(pub T);
 #[from_request(via(axum::extract::Query), rejection(Problem))]
 pub struct Query<T>(pub T);
 
-/// A JSON object, or no body at all, which is the same as an empty object. Of any media type, so that a
-/// plain POST without a body needs none.
+/// A JSON object, or no body at all, which is the same as an empty object. A plain POST without a body needs no
+/// media type; but none of those that a form has is taken, for a form is sent by any page in anybody's name.
 #[derive(Debug, Clone, Copy)]
 pub struct OptionalJson<T>(pub T);
 
@@ -249,6 +249,9 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for OptionalJ
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        if is_sent_by_a_form(request.headers()) {
+            return Err(not_json());
+        }
         let body = Bytes::from_request(request, state).await?;
         if body.is_empty() {
             return Ok(Self(T::default()));
@@ -262,6 +265,20 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for OptionalJ
             Err(error) => Err(Problem::invalid_request(format!("{error}."))),
         }
     }
+}
+
+/// The three media types that an HTML form can have, whatever page it stands on.
+fn is_sent_by_a_form(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
+    ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"]
+        .iter()
+        .any(|form| kind.eq_ignore_ascii_case(form))
+}
+
+fn not_json() -> Problem {
+    let detail = "Send the body as JSON, with Content-Type: application/json.";
+    Problem::new(Code::UnsupportedMediaType, detail)
 }
 
 impl From<BytesRejection> for Problem {
@@ -281,10 +298,7 @@ impl From<JsonRejection> for Problem {
             StatusCode::PAYLOAD_TOO_LARGE => {
                 Self::new(Code::PayloadTooLarge, "The request body is larger than is accepted.")
             }
-            StatusCode::UNSUPPORTED_MEDIA_TYPE => Self::new(
-                Code::UnsupportedMediaType,
-                "Send the body as JSON, with Content-Type: application/json.",
-            ),
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => not_json(),
             _ => Self::invalid_request(rejection.body_text()),
         }
     }

@@ -213,3 +213,18 @@ async fn two_nodes_know_the_same_queue() {
     assert_eq!((first.number, second.number), (1, 2));
     assert_eq!(first.at(&two).place().await.expect(200).number("number"), 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_form_on_somebody_elses_page_cannot_give_anybody_a_new_place() {
+    let node = single(&[]).await;
+    node.create("sale", &json!({})).await.expect(201);
+    for kind in
+        ["application/x-www-form-urlencoded", "text/plain;charset=UTF-8", "multipart/form-data"]
+    {
+        let form = node.public.request(Method::POST, "/v1/events/sale/queue");
+        let answer = send(form.header("content-type", kind)).await;
+        answer.expect_problem(415, "unsupported_media_type");
+        assert_eq!(answer.header("set-cookie"), "", "the place of a victim is kept");
+    }
+    assert_eq!(node.join("sale").await.number, 1);
+}

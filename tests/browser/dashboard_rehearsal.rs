@@ -41,7 +41,12 @@ fn rehearsal(at: &Deployment) -> Cli {
 async fn its_numbers_are_the_apis_while_a_sale_is_rehearsed() {
     let at = Deployment::start().await;
     let cli = rehearsal(&at);
-    let running = tokio::spawn(async move { run(&cli, CancellationToken::new(), true).await });
+    let (report, ()) = tokio::join!(run(&cli, CancellationToken::new(), true), watch(&at));
+    let report = report.expect("it begins");
+    assert_eq!(report.exit_code(), 0, "{}", report.text());
+}
+
+async fn watch(at: &Deployment) {
     let event = wait::until("the rehearsal to make its event", async || {
         let list = at.room.ops.get("/v1/admin/events").await.expect(200).json();
         list["events"][0].as_str().map(str::to_owned)
@@ -77,8 +82,6 @@ async fn its_numbers_are_the_apis_while_a_sale_is_rehearsed() {
         seen.push(figures);
     }
     browser.screenshot("dashboard-rehearsal").await;
-    let report = running.await.expect("no panic").expect("it begins");
-    assert_eq!(report.exit_code(), 0, "{}", report.text());
 }
 
 fn number(value: &Value) -> u64 {

@@ -22,6 +22,7 @@ const LISTED_MAX: i64 = 1_000;
 const REPLAY_BATCH: u32 = 500;
 
 problems!(OutboxProblems: NotFound);
+problems!(ReplayProblems: NotFound, UnsupportedMediaType);
 
 /// An event's outbox.
 #[derive(Debug, Serialize, ToSchema)]
@@ -113,7 +114,7 @@ pub async fn show(
     operation_id = "replay_outbox",
     summary = "Try again what was given up",
     request_body = Option<ReplayBody>,
-    responses((status = 200, description = "To be sent at once.", body = ReplayAnswer), OutboxProblems),
+    responses((status = 200, description = "To be sent at once.", body = ReplayAnswer), ReplayProblems),
 )]
 pub async fn replay(
     State(app): State<Arc<App>>,

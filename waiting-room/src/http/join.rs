@@ -27,7 +27,7 @@ const FULL_RETRY_SECONDS: u64 = 30;
 
 problems!(
     JoinProblems: NotFound, InvalidToken, AccessCode, Closed, SoldOut, RateLimited,
-    QueueFull as SERVICE_UNAVAILABLE,
+    QueueFull as SERVICE_UNAVAILABLE, UnsupportedMediaType,
 );
 
 /// What a join may say of itself. Without a body it says nothing.
