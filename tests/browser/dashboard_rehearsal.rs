@@ -81,6 +81,11 @@ async fn watch(at: &Deployment) {
         .await;
         seen.push(figures);
     }
+    wait::until("the sale to be well under way", async || {
+        let now = at.room.ops.get(&path).await.expect(200).json();
+        (number(&now["last_minute"]["admitted"]) >= 100).then_some(())
+    })
+    .await;
     browser.screenshot("dashboard-rehearsal").await;
 }
 

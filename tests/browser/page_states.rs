@@ -70,12 +70,19 @@ async fn what_cannot_be_joined_yet_is_joined_when_it_can() {
 #[tokio::test(flavor = "multi_thread")]
 async fn in_the_queue_one_sees_how_many_are_ahead_and_how_long_it_takes() {
     let settings = json!({
-        "name": "Aurora – Live at the Harbour", "admission_rate_per_minute": 300, "opens_at": in_minutes(-1),
+        "name": "Aurora – Live at the Harbour", "admission_rate_per_minute": 60, "opens_at": in_minutes(-1),
     });
     let concert = Concert::with(settings).await;
+    let mut crowd = Vec::new();
     for _ in 0..1_250 {
-        concert.person().await;
+        crowd.push(concert.person().await);
     }
+    // A pace shows only while people come: each of them, as soon as it is his turn.
+    tokio::spawn(async move {
+        for person in crowd {
+            person.admitted().await;
+        }
+    });
     let browser = comes_to(&concert, "waiting", "You are in the queue").await;
     browser.sees("#ahead-count", "1,").await;
     browser.sees("#wait-text", "minutes").await;

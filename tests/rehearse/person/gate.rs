@@ -101,9 +101,13 @@ impl Visit {
 
     /// From here on the session may be over.
     pub(super) fn session_may_end(&mut self) {
-        let now_ms = self.stage.caller.now_ms();
+        self.session_may_end_at(self.stage.caller.now_ms());
+    }
+
+    /// From that moment on the session may be over.
+    pub(super) fn session_may_end_at(&mut self, ms: u64) {
         if let Some(admitted) = &mut self.life.admitted {
-            admitted.surely_until_ms = admitted.surely_until_ms.min(now_ms);
+            admitted.surely_until_ms = admitted.surely_until_ms.min(ms);
         }
     }
 }

@@ -44,8 +44,11 @@ impl Visit {
         loop {
             let sector = self.choose(wanted).await?;
             sleep(Duration::from_millis(self.who.habits.browse_ms)).await;
+            let asked_ms = self.stage.caller.now_ms();
             match self.order(token, &sector, wanted).await {
                 Ordered::Held(held) => {
+                    // A hold that runs out while its person still thinks ends the session.
+                    self.session_may_end_at(asked_ms + self.stage.hold_seconds * 1_000);
                     self.life.purchases.push(held);
                     if self.who.habits.greedy {
                         self.ask_for_too_much(token, &sector).await;
