@@ -8,6 +8,7 @@ mod front;
 mod page;
 mod page_languages;
 mod page_states;
+mod page_trouble;
 mod page_way;
 mod rehearsal;
 mod self_check;

@@ -8,11 +8,11 @@ use time::{Duration, OffsetDateTime};
 
 use crate::page::{Concert, busy, fits, shows};
 
-fn in_minutes(minutes: i64) -> String {
+pub(crate) fn in_minutes(minutes: i64) -> String {
     (OffsetDateTime::now_utc() + Duration::minutes(minutes)).format(&Rfc3339).expect("a time")
 }
 
-async fn is_well_made(browser: &Browser, state: &str, headline: &str) {
+pub(crate) async fn is_well_made(browser: &Browser, state: &str, headline: &str) {
     shows(browser, state).await;
     browser.sees("h1", headline).await;
     browser.is_accessible(Look::desktop()).await;

@@ -106,10 +106,15 @@ impl CheckoutNode {
         answer.json()["sectors"].as_array().cloned().expect("a list of sectors")
     }
 
-    /// What the service itself finds when it compares counters and rows.
+    /// What the service itself finds when it compares counters and rows: as soon as it can, for a Postgres that
+    /// has just been restarted may be slow to take a connection.
     pub async fn reconcile(&self, event: &str) -> Value {
         let path = format!("/v1/admin/events/{event}/reconcile");
-        self.ops.get(&path).await.expect(200).json()
+        wait::until("counters and rows to be compared", async || {
+            let answer = self.ops.get(&path).await;
+            (answer.status != 503).then(|| answer.expect(200).json())
+        })
+        .await
     }
 
     /// Asserts that counters and rows agree, by the service's word and by the test's own count.
