@@ -21,7 +21,7 @@ async fn opened(node: &RoomNode) -> Browser {
 async fn without_its_store_the_page_says_so_and_goes_on_when_it_is_back() {
     let mut redis = stores::own_redis(&stores::scratch()).await;
     let flags = ["--insecure-cookies", "--join-limit-per-minute", "0"];
-    let node = RoomNode::start(redis.url(), &flags).await;
+    let node = RoomNode::start(&redis.url(), &flags).await;
     node.create("concert", &busy()).await.expect(201);
     node.knows("concert").await;
     node.join("concert").await.admitted().await;
