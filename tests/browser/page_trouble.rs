@@ -72,7 +72,7 @@ async fn where_the_room_is_off_one_goes_straight_on_and_can_come_back() {
     let url = goes_to(&browser, shop.base()).await;
     assert!(url.contains("#token="), "{url}");
     browser.driver.back().await.expect("a page before");
-    is_well_made(&browser, "passthrough", "No queue right now").await;
+    is_well_made(&browser, "admitted", "You are let in").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
